@@ -1,0 +1,1 @@
+"""What everything stands on: errors, clock, ids, settings, loops. Knows nothing of agents or stores."""

@@ -1,0 +1,46 @@
+"""New ids and tokens, and the form of ids that callers bring (T3)."""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+from collections.abc import Callable
+
+ID_FORM = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+AGENT_FORM = re.compile(r"[a-z][a-z0-9-]{0,31}")
+
+NewId = Callable[[str, float], str]
+"""Makes an id from its prefix (`msg`, `task`, `thread` …) and the time it is made."""
+
+
+def is_id(text: str) -> bool:
+    """Whether a caller may bring this text as an id."""
+    return ID_FORM.fullmatch(text) is not None
+
+
+def is_agent_name(text: str) -> bool:
+    """Whether an agent may bear this name (A2)."""
+    return AGENT_FORM.fullmatch(text) is not None
+
+
+class Ids:
+    """Ids whose unique part is a UUIDv7: sortable by time, never to be used as an order (T3)."""
+
+    def __init__(self, rng: random.Random | None = None) -> None:
+        self._bits = (rng or random.SystemRandom()).getrandbits
+
+    def new(self, prefix: str, at: float) -> str:
+        """A new id `prefix_<32 hex>`."""
+        noise = self._bits(74)
+        value = (int(at * 1000) << 80) | 0x7 << 76 | (noise >> 62) << 64 | 0x2 << 62 | (noise & (1 << 62) - 1)
+        return f"{prefix}_{value:032x}"
+
+    def token(self) -> str:
+        """A lease token that can't be guessed; 128 bits."""
+        return f"{self._bits(128):032x}"
+
+
+def new_secret() -> str:
+    """A bearer token for an agent or the operator; 256 bits, URL-safe."""
+    return secrets.token_urlsafe(32)

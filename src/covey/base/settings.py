@@ -1,0 +1,135 @@
+"""What a fleet is configured to be: plain data with the defaults, no reading of files (that is `base.config`)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+BrainKind = Literal["rules", "python", "command", "model", "a2a", "external"]
+PAID_KINDS: frozenset[str] = frozenset({"command", "model", "external", "a2a"})
+"""Brains that cost money or act outside: nothing is generated for them unless `plan = true` (P3)."""
+
+CONSOLE_PORT = 8000
+FIRST_PORT = 8001
+GATEWAY_PORT = 8900
+
+
+class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What does an agent's thinking (DESIGN, Brains)."""
+
+    kind: BrainKind = "rules"
+    target: str = ""
+    """`module:function` or `module:Class` of a python brain; a remote card's URL of an a2a brain; a model's name."""
+    command: tuple[str, ...] = ()
+    """Program and arguments of a command brain, or one string that a shell runs as `("sh", "-c", text)`."""
+    process: bool = False
+    """Whether a python brain runs in a process of its own."""
+    timeout_s: float | None = None
+    """A bound on one turn, below the task's own run timeout."""
+    promises_progress: bool = False
+    """Whether the idle timeout counts for it (K4a)."""
+    options: dict[str, Any] = {}
+
+
+class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One agent of the fleet (A2)."""
+
+    id: str
+    role: str = ""
+    port: int
+    buddy: str = ""
+    capabilities: tuple[str, ...] = ("general",)
+    owner: str = ""
+    organisation: str = ""
+    brain: BrainSettings = BrainSettings()
+    cwd: str = ""
+    env: dict[str, str] = {}
+    message_lanes: int = 1
+    task_lanes: int = 1
+    cadence_s: float = 3600.0
+    """An external agent not seen for so long is away (A5b)."""
+    plan: bool | None = None
+    """Whether idle time is planned; None: as the kind of brain says (P3)."""
+    max_context: int = 8192
+    user: str = ""
+
+
+class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A project and who works on it (A1b)."""
+
+    name: str
+    path: str = ""
+    agents: tuple[str, ...] = ()
+
+
+class ScheduleSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A task made at each slot (K6a): `every_s`, or `cron` with a time zone."""
+
+    name: str
+    text: str
+    agent: str = ""
+    capability: str = ""
+    every_s: float | None = None
+    cron: str = ""
+    time_zone: str = "UTC"
+    priority: str = "medium"
+    project: str = ""
+
+
+class Retention(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How long what grows is kept (DESIGN, Store)."""
+
+    events_days: float = 30.0
+    events_bytes: int = 1_000_000_000
+    closed_days: float = 90.0
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A whole fleet. Paths are absolute once read."""
+
+    agents: tuple[AgentSettings, ...]
+    projects: tuple[ProjectSettings, ...] = ()
+    schedules: tuple[ScheduleSettings, ...] = ()
+    lead: str = ""
+    deputy: str = ""
+    """Who plays chief and ops (A2a); empty: the operator."""
+    data_dir: str = ".covey"
+    shared_dir: str = "shared"
+    logs_dir: str = "logs"
+    store: str = ""
+    """Empty: the embedded file `store.db` in the data directory; else `postgresql://…`."""
+    durability: Literal["full", "normal"] = "full"
+    pooler: bool = False
+    host: str = "127.0.0.1"
+    console_port: int = CONSOLE_PORT
+    gateway_port: int = GATEWAY_PORT
+    allowed_hosts: tuple[str, ...] = ()
+    """Names beyond the bound address and localhost that Host and Origin may carry."""
+    open_metrics: bool = False
+    open_status: bool = False
+    processes: int = 0
+    """How many processes hold the agents; 0: one each up to 64 agents, then one for each 64."""
+    heartbeat_s: float = 15.0
+    stale_s: float = 60.0
+    lease_s: float = 60.0
+    digest_s: float = 900.0
+    wake_debounce_s: float = 0.5
+    wait_s: float = 3600.0
+    """The deadline of a wait that names none (M7)."""
+    grace_s: float = 5.0
+    start_s: float = 30.0
+    estimate_s: float = 1800.0
+    idle_timeout_s: float = 600.0
+    hard_cap_s: float = 86400.0
+    cycle_s: float = 300.0
+    watchdog_s: float = 30.0
+    links: Literal["mesh", "none"] = "mesh"
+    limits: Literal["on", "off"] = "on"
+    retention: Retention = Retention()
+    features: dict[str, dict[str, bool]] = {}
+    """Organisation (or owner) → feature flag → on or off (L14)."""
+
+    def agent(self, name: str) -> AgentSettings | None:
+        """The settings of one agent."""
+        return next((agent for agent in self.agents if agent.id == name), None)
