@@ -10,9 +10,12 @@ BrainKind = Literal["rules", "python", "command", "model", "a2a", "external"]
 PAID_KINDS: frozenset[str] = frozenset({"command", "model", "external", "a2a"})
 """Brains that cost money or act outside: nothing is generated for them unless `plan = true` (P3)."""
 
-CONSOLE_PORT = 8000
-FIRST_PORT = 8001
-GATEWAY_PORT = 8900
+BASE_PORT = 8000
+"""The console's; agents count from the next one, the gateway is 900 above."""
+CONSOLE_PORT = BASE_PORT
+FIRST_PORT = BASE_PORT + 1
+GATEWAY_OFFSET = 900
+GATEWAY_PORT = BASE_PORT + GATEWAY_OFFSET
 
 
 class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,6 +47,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     organisation: str = ""
     brain: BrainSettings = BrainSettings()
     cwd: str = ""
+    """Where its brain runs; once read never empty: `Settings.root` unless written (A1b)."""
     env: dict[str, str] = {}
     message_lanes: int = 1
     task_lanes: int = 1
@@ -88,6 +92,8 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A whole fleet. Paths are absolute once read."""
 
+    root: str = ""
+    """The folder of covey.toml: relative paths in it start here, and python brains are imported from here."""
     agents: tuple[AgentSettings, ...]
     projects: tuple[ProjectSettings, ...] = ()
     schedules: tuple[ScheduleSettings, ...] = ()
@@ -102,6 +108,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     durability: Literal["full", "normal"] = "full"
     pooler: bool = False
     host: str = "127.0.0.1"
+    base_port: int = BASE_PORT
+    """The console's port; agents' ports that are not written are counted from the next one (A2a)."""
     console_port: int = CONSOLE_PORT
     gateway_port: int = GATEWAY_PORT
     allowed_hosts: tuple[str, ...] = ()
@@ -129,6 +137,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     retention: Retention = Retention()
     features: dict[str, dict[str, bool]] = {}
     """Organisation (or owner) → feature flag → on or off (L14)."""
+
+    only: tuple[str, ...] = ()
+    """The agents that this node runs, out of those above; empty: all. Never in covey.toml."""
 
     def agent(self, name: str) -> AgentSettings | None:
         """The settings of one agent."""
