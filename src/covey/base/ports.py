@@ -63,7 +63,7 @@ def why_taken(host: str, port: int, found: Ours | Stranger) -> PortTaken:
         )
     elif found.pid is None:
         text = (
-            f"port {port} on {host} is held by a process of another user, whose pid is not shown to us; ask root for"
+            f"port {port} on {host} is held by a process whose pid is not shown to us (another user's, as a rule); ask root for"
             f" `ss -ltnp 'sport = :{port}'`, or give covey another port (`port` in covey.toml, or `--base-port`)"
         )
     else:
