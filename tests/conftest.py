@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from covey.agents import configuring
+from covey.base.clock import Clock
+from covey.base.defaults import AGENTS, DEPUTY, LEAD
+from covey.base.settings import Settings
+from covey.store import DatagramBell, Store
+from covey.store.postgres import PostgresEngine
+from covey.store.sqlite import SqliteEngine
 from tests import postgres as server
+
+
+EIGHT = Settings(agents=AGENTS, lead=LEAD, deputy=DEPUTY)
 
 
 @dataclass(frozen=True)
@@ -52,3 +62,61 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
     databases: server.Databases = request.getfixturevalue("postgres")
     with databases.fresh() as url:
         yield Database("postgres", url, path)
+
+
+class ManualClock:
+    """A clock that a test moves by hand."""
+
+    def __init__(self) -> None:
+        self.at = 1_000.0
+        self.ahead = 1_800_000_000.0
+
+    def wall(self) -> float:
+        """The wall clock, which runs along with the machine's unless `ahead` is changed."""
+        return self.at + self.ahead
+
+    def boot(self) -> float:
+        """Seconds since boot."""
+        return self.at
+
+    def boot_id(self) -> str:
+        """Always the same boot."""
+        return "a-boot"
+
+    async def sleep(self, seconds: float) -> None:
+        """Nobody sleeps in a test's own time: time passes at once."""
+        self.at += seconds
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """The store's time, moved by hand."""
+    return ManualClock()
+
+
+@pytest.fixture
+async def store(database: Database, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Store]:
+    """An empty store, on SQLite and on PostgreSQL in turn, whose time is `clock`'s."""
+    async with opened(database, tmp_path, clock) as found:
+        yield found
+
+
+@asynccontextmanager
+async def opened(database: Database, folder: Path, clock: Clock) -> AsyncIterator[Store]:
+    """The store of a database; opened twice it is two processes' view of one store."""
+    bell = DatagramBell(folder / "bells")
+    engine = PostgresEngine(database.url, clock=clock) if database.kind == "postgres" else SqliteEngine(database.path, clock)
+    engine.migrate(clock.wall)
+    found = Store(engine, bell)
+    try:
+        yield found
+    finally:
+        await found.close()
+        bell.close()
+
+
+@pytest.fixture
+async def fleet(store: Store) -> Store:
+    """The store of the default eight agents."""
+    await store.write(configuring.configure, EIGHT)
+    return store

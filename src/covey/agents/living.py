@@ -1,0 +1,105 @@
+"""An agent's life: its process is registered, its heart beats, its flags are set (A7, A8). Only its own process beats."""
+
+from __future__ import annotations
+
+from covey.agents import roster
+from covey.agents.model import Caller
+from covey.base.errors import Conflict, Forbidden
+from covey.store import Transaction, relaxed, statement
+
+ARRIVE = statement(__package__, "arrive")
+LEAVE = statement(__package__, "leave")
+BEAT = statement(__package__, "beat")
+SHIFT_BEATS = statement(__package__, "shift_beats")
+FLAG = statement(__package__, "flag")
+FAIL = statement(__package__, "fail")
+ACTED = statement(__package__, "acted")
+FAILED_ONCE = statement(__package__, "failed_once")
+DIGESTED = statement(__package__, "digested")
+
+
+def arrive(tx: Transaction, name: str, *, node: str, pid: int, start_ticks: int, boot_id: str, port: int) -> None:
+    """The agent's process runs; its address stands in the store from now on."""
+    agent = roster.find(tx, name)
+    row = tx.one(ARRIVE, agent=name, node=node, pid=pid, start_ticks=start_ticks, boot_id=boot_id, now=tx.now)
+    tx.happened("agent.started", agent=name, pid=pid, node=node, port=port, restarts=row.restarts if row else 0, paused=not agent.takes_work)
+
+
+def leave(tx: Transaction, name: str, *, pid: int, reason: str) -> None:
+    """The agent's process has ended, known by its pid; another one that has taken over since is not touched."""
+    if tx.run(LEAVE, agent=name, pid=pid):
+        tx.happened("agent.ended", agent=name, pid=pid, reason=reason)
+
+
+@relaxed
+def beat(tx: Transaction, name: str, *, pid: int) -> None:
+    """A heartbeat, from the agent's own process only (A8).
+
+    Raises:
+        Unknown: There is no such agent; nothing is recorded for anybody.
+        Conflict: Another process is this agent now.
+    """
+    if tx.run(BEAT, agent=name, pid=pid, now=tx.now) == 0:
+        alive = roster.vitals(tx, name)
+        raise Conflict(f"process {pid} is not {name}: process {alive.pid} is. End this one.", pid=alive.pid)
+
+
+def shift_beats(tx: Transaction, seconds: float) -> None:
+    """Store time stepped forward by so much: heartbeats move with it, so that nobody looks stale (T2)."""
+    tx.run(SHIFT_BEATS, seconds=seconds)
+
+
+def pause(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
+    """The agent takes nothing new until `resume`; its mail is held (M5)."""
+    _flag(tx, name, "agent.paused", by, reason, paused=tx.now, stopped=None)
+
+
+def stop(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
+    """The agent takes nothing and its running brain ends; survives restarts until `resume` (A7).
+
+    Raises:
+        Forbidden: The caller is neither the operator nor the lead.
+    """
+    _flag(tx, name, "agent.stopped", by, reason, paused=None, stopped=tx.now)
+
+
+def resume(tx: Transaction, name: str, by: Caller) -> None:
+    """The agent takes mail and work again; restarts that were given up are tried again."""
+    _flag(tx, name, "agent.resumed", by, "", paused=None, stopped=None)
+    tx.run(FAIL, agent=name, at=None, reason=None)
+    tx.ring("node")
+
+
+def _flag(tx: Transaction, name: str, kind: str, by: Caller, reason: str, *, paused: float | None, stopped: float | None) -> None:
+    if not may_command(tx, by):
+        raise Forbidden(f"{by.name} may not do this to {name}: only the operator and the lead may.")
+    roster.find(tx, name)
+    tx.run(FLAG, id=name, paused=paused, stopped=stopped, reason=reason or None)
+    tx.happened(kind, agent=name, by=by.name, reason=reason)
+    tx.ring(name)
+
+
+def may_command(tx: Transaction, by: Caller) -> bool:
+    """Whether the caller is the operator, the system or the lead (A7)."""
+    return by.commands or by.name == roster.lead(tx)[0]
+
+
+def give_up(tx: Transaction, name: str, reason: str) -> None:
+    """No more restarts: status `error` until `resume` (H7)."""
+    tx.run(FAIL, agent=name, at=tx.now, reason=reason)
+    tx.happened("agent.given_up", agent=name, reason=reason)
+
+
+def acted(tx: Transaction, name: str, *, tasks: int = 0, task_s: float = 0.0, messages: int = 0) -> None:
+    """The agent finished something: its counts rise, its failures in a row end."""
+    tx.run(ACTED, agent=name, tasks=tasks, task_s=task_s, messages=messages, now=tx.now)
+
+
+def failed_once(tx: Transaction, name: str, *, tasks: int = 0) -> None:
+    """The agent's brain failed on something."""
+    tx.run(FAILED_ONCE, agent=name, tasks=tasks, now=tx.now)
+
+
+def digested(tx: Transaction, name: str) -> None:
+    """The agent's quiet mail has been handed to it just now (M4b)."""
+    tx.run(DIGESTED, agent=name, now=tx.now)

@@ -1,0 +1,122 @@
+"""What an agent is, who may call, and the status that is always derived from facts (A3). No I/O."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+OPERATOR = "operator"
+SYSTEM = "system"
+RESERVED = frozenset({OPERATOR, SYSTEM})
+
+Status = Literal["active", "idle", "busy", "error", "stalled"]
+
+
+class Caller(NamedTuple):
+    """Who calls a verb, as its token says."""
+
+    kind: Literal["operator", "agent", "system"]
+    name: str
+
+    @property
+    def commands(self) -> bool:
+        """Whether it may do what is the operator's alone."""
+        return self.kind != "agent"
+
+
+THE_OPERATOR = Caller("operator", OPERATOR)
+THE_SYSTEM = Caller("system", SYSTEM)
+
+
+def as_agent(name: str) -> Caller:
+    """A caller that is this agent."""
+    return Caller("agent", name)
+
+
+class Agent(NamedTuple):
+    """One agent of the fleet with its flags, as stored."""
+
+    id: str
+    place: int
+    role: str
+    host: str
+    port: int
+    buddy: str
+    owner: str
+    organisation: str
+    brain: str
+    capabilities: tuple[str, ...]
+    settings: dict[str, Any]
+    created_at: float
+    removed_at: float | None
+    paused_at: float | None
+    stopped_at: float | None
+    flag_reason: str | None
+    failed_at: float | None
+    failed_reason: str | None
+
+    @classmethod
+    def from_row(cls, row: Any) -> Agent:
+        """The agent of a row of `agents`."""
+        return cls(*row)._replace(capabilities=tuple(msgspec.json.decode(row.capabilities)), settings=msgspec.json.decode(row.settings))
+
+    @property
+    def takes_work(self) -> bool:
+        """Whether neither stop nor pause keeps it from work."""
+        return self.paused_at is None and self.stopped_at is None and self.removed_at is None
+
+
+class Vitals(NamedTuple):
+    """What is recorded of an agent's life; times are store time."""
+
+    agent: str
+    node: str | None
+    pid: int | None
+    start_ticks: int | None
+    boot_id: str | None
+    started_at: float | None
+    heartbeat_at: float | None
+    seen_at: float | None
+    last_active_at: float | None
+    last_digest_at: float
+    last_buddy_check: float | None
+    tasks_completed: int
+    tasks_failed: int
+    task_seconds: float
+    messages_handled: int
+    stall_count: int
+    restarts: int
+    failures_in_a_row: int
+
+    @property
+    def average_task_s(self) -> float:
+        """The mean length of its finished tasks."""
+        return self.task_seconds / self.tasks_completed if self.tasks_completed else 0.0
+
+
+class Facts(NamedTuple):
+    """All that a status is derived from (A3)."""
+
+    now: float
+    heartbeat_at: float | None
+    last_active_at: float | None
+    error: str | None = None
+    stalled: bool = False
+    busy: bool = False
+    ready: bool = False
+    external: bool = False
+
+
+def status_of(facts: Facts, stale_s: float = 60.0, active_s: float = 60.0) -> Status:
+    """The first that holds of error, stalled, busy, active, idle (A3). Pure."""
+    if facts.error is not None:
+        return "error"
+    silent = facts.heartbeat_at is None or facts.now - facts.heartbeat_at > stale_s
+    if facts.stalled or (silent and not facts.external):
+        return "stalled"
+    if facts.busy:
+        return "busy"
+    if facts.ready or (facts.last_active_at is not None and facts.now - facts.last_active_at <= active_s):
+        return "active"
+    return "idle"

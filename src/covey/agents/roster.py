@@ -1,0 +1,93 @@
+"""Who is in the fleet: look-ups and the names that come near a wrong one (M4c)."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import msgspec
+
+from covey.agents.model import Agent, Vitals
+from covey.base.errors import Gone, Unknown
+from covey.store import Transaction, statement
+
+ALL = statement(__package__, "all")
+FIND = statement(__package__, "find")
+NAMES = statement(__package__, "names")
+VITALS = statement(__package__, "vitals")
+ALL_VITALS = statement(__package__, "all_vitals")
+FACT = statement(__package__, "fact")
+
+
+def find(tx: Transaction, name: str, *, field: str | None = None) -> Agent:
+    """The agent of this name.
+
+    Raises:
+        Unknown: There never was one; the nearest names are said (M4c).
+        Gone: It was removed from the fleet.
+    """
+    agent = seek(tx, name)
+    if agent is None:
+        raise unknown(tx, name, field=field)
+    if agent.removed_at is not None:
+        raise Gone(f"{name} was removed from the fleet; `covey ps` lists who is there.", field=field)
+    return agent
+
+
+def seek(tx: Transaction, name: str) -> Agent | None:
+    """The agent of this name, a removed one too, or None."""
+    row = tx.one(FIND, id=name)
+    return Agent.from_row(row) if row else None
+
+
+def unknown(tx: Transaction, name: str, *, field: str | None = None) -> Unknown:
+    """The error for a name that nobody bears, with the nearest names."""
+    names = all_names(tx)
+    near = get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"The fleet has: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}."
+    return Unknown(f"there is no agent {name!r}; nothing was stored. {hint}", field=field, nearest=near or names[:20])
+
+
+def all_names(tx: Transaction) -> list[str]:
+    """The names of all agents, in the fleet's order."""
+    return [row.id for row in tx.all(NAMES)]
+
+
+def everyone(tx: Transaction) -> list[Agent]:
+    """All agents in the fleet's order."""
+    return [Agent.from_row(row) for row in tx.all(ALL)]
+
+
+def vitals(tx: Transaction, name: str) -> Vitals:
+    """What is recorded of this agent's life."""
+    row = tx.one(VITALS, agent=name)
+    if row is None:
+        raise unknown(tx, name)
+    return Vitals(*row)
+
+
+def all_vitals(tx: Transaction) -> dict[str, Vitals]:
+    """What is recorded of every agent's life."""
+    return {row.agent: Vitals(*row) for row in tx.all(ALL_VITALS)}
+
+
+def capabilities(tx: Transaction) -> list[str]:
+    """Every capability that somebody has."""
+    return sorted({capability for agent in everyone(tx) for capability in agent.capabilities})
+
+
+def with_capability(tx: Transaction, capability: str) -> list[Agent]:
+    """The agents that have it, in the fleet's order (A1a); whether they can work now is not asked."""
+    return [agent for agent in everyone(tx) if capability in agent.capabilities]
+
+
+def lead(tx: Transaction) -> tuple[str, str]:
+    """Who plays chief and who plays ops (A2a); the operator where nobody does."""
+    row = tx.one(FACT, name="lead")
+    found: tuple[str, str] = tuple(msgspec.json.decode(row.value)) if row else ("operator", "operator")  # type: ignore[assignment]
+    return found
+
+
+def fact(tx: Transaction, name: str) -> str | None:
+    """A named value of the fleet, as text."""
+    row = tx.one(FACT, name=name)
+    return row.value if row else None

@@ -1,0 +1,5 @@
+-- An agent finished something.
+UPDATE vitals
+   SET tasks_completed = tasks_completed + :tasks, task_seconds = task_seconds + :task_s, messages_handled = messages_handled + :messages,
+       last_active_at = :now, failures_in_a_row = 0
+ WHERE agent = :agent

@@ -1,0 +1,2 @@
+-- A project is no more.
+DELETE FROM projects WHERE name = :name

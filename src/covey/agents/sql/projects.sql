@@ -1,0 +1,2 @@
+-- All projects.
+SELECT name, path, agents FROM projects ORDER BY name

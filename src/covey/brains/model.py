@@ -1,0 +1,130 @@
+"""The one contract of all brains: a Turn goes in, an Outcome comes out. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from covey.base.settings import AgentSettings
+from covey.messages.model import Draft, Message
+from covey.tasks.model import Task, TaskDraft
+
+TurnKind = Literal["message", "digest", "task", "split"]
+OutcomeKind = Literal["done", "failed", "split", "handoff", "waiting"]
+
+
+class Asked(msgspec.Struct, rename="camel", omit_defaults=True):
+    """A message within a turn: its fields for programs, and `enveloped`, the only form in which a model may read it (M12)."""
+
+    message: Message
+    enveloped: str
+
+
+class Turn(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+    """What a brain is asked to do, once.
+
+    `kind` message: handle `message`. digest: take note of `also`. task: do `task`. split: propose parts of `task`.
+    `also` is quiet mail that rides along. At least once: `attempt` says which try this is (M3).
+    """
+
+    run_id: str
+    kind: TurnKind
+    agent: str
+    role: str
+    attempt: int
+    max_attempts: int
+    now: float
+    message: Asked | None = None
+    task: Task | None = None
+    also: list[Asked] = []
+    answer: Asked | None = None
+    """The reply that a waiting task waited for, or the notice that it was given up."""
+    parts: list[Task] = []
+    guidance: list[str] = []
+    """Sentences of the protocol that the brain's instructions carry word for word (L11)."""
+    context: list[dict[str, Any]] = []
+    """The agent's live context, oldest first: kind, text, at."""
+    colleagues: list[dict[str, Any]] = []
+    """The other agents: id, role, capabilities."""
+    project: dict[str, Any] | None = None
+    deadline_s: float | None = None
+    """How long the turn may take."""
+
+
+class Cost(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What a turn cost, as far as the brain knows."""
+
+    usd: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    context_tokens: int | None = None
+    context_limit: int | None = None
+
+
+class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+    """What a brain made of a turn.
+
+    done: `summary` is the result, and the reply where one was asked for. failed: `error` says why; `permanent` means that
+    trying again is no use. split: `tasks` stand for the task. waiting: for the answer to the first of `messages`.
+    """
+
+    kind: OutcomeKind = "done"
+    summary: str = ""
+    error: str = ""
+    permanent: bool = False
+    data: dict[str, Any] = {}
+    decisions: list[str] = []
+    messages: list[Draft] = []
+    tasks: list[TaskDraft] = []
+    cost: Cost | None = None
+    exit_code: int | None = None
+
+
+def failure(error: str, *, permanent: bool = False) -> Outcome:
+    """An outcome that failed."""
+    return Outcome(kind="failed", error=error, permanent=permanent)
+
+
+class Hands(Protocol):
+    """What a running brain may do while it works; given to it beside the turn."""
+
+    async def progress(self, text: str) -> None:
+        """Say how far it is; counts as life for the idle timeout (K4a)."""
+        ...
+
+    async def started(self, *, pid: int, pgid: int) -> None:
+        """Record the process that does the thinking, before it gets its input (K4c)."""
+        ...
+
+    async def read(self, verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Read from the fleet's records."""
+        ...
+
+    async def write(self, verb: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a verb; brains of our own only."""
+        ...
+
+
+class Brain(Protocol):
+    """Whatever does the thinking of an agent. It is cancelled to end a run: it must leave nothing behind."""
+
+    kind: str
+
+    async def think(self, turn: Turn, hands: Hands) -> Outcome:
+        """The outcome of one turn. An exception is a failed attempt."""
+        ...
+
+    def can(self, description: str) -> bool:
+        """Whether it is able to do a task of this description; planning asks before it makes one (P1)."""
+        ...
+
+    async def close(self) -> None:
+        """End what it holds."""
+        ...
+
+
+MakeBrain = Callable[[AgentSettings], Brain]
+Thinker = Callable[[Turn], Outcome | str | None | Awaitable[Outcome | str | None]]
+"""The function of a python brain: what it answers may be plain text."""

@@ -1,0 +1,223 @@
+"""A copy's life in its receiver's hands: claimed under a lease, handled, tried again, dead. Fetching is not acknowledging (M4a)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from covey.base.errors import LeaseLost, NotFound
+from covey.messages.model import MAX_ATTEMPTS, Message, backoff_s
+from covey.store import Row, Transaction, relaxed, statement
+
+NEXT = statement(__package__, "next")
+CLAIM = statement(__package__, "claim")
+QUIET = statement(__package__, "quiet")
+QUIET_SINCE = statement(__package__, "quiet_since")
+RIDE = statement(__package__, "ride")
+TAKEN = statement(__package__, "taken")
+HANDLED = statement(__package__, "handled")
+LEASED = statement(__package__, "leased")
+AGAIN = statement(__package__, "again")
+DEAD = statement(__package__, "dead")
+GIVE_BACK = statement(__package__, "give_back")
+RENEW = statement(__package__, "renew")
+LAPSED = statement(__package__, "lapsed")
+TOKENS_OF = statement(__package__, "tokens_of")
+EXPIRED = statement(__package__, "expired")
+EXPIRE = statement(__package__, "expire")
+REQUEUE = statement(__package__, "requeue")
+DROP = statement(__package__, "drop")
+SHIFT = statement(__package__, "shift_leases")
+COPY = statement(__package__, "copy")
+
+RIDERS = 20
+"""So much quiet mail rides along with one turn at most."""
+
+
+class Claimed(NamedTuple):
+    """Mail under one lease: the message that made the turn first (None for a digest), then what rides along."""
+
+    token: str
+    main: Message | None
+    riders: list[Message]
+    attempt: int
+
+
+@relaxed
+def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float, digest_s: float) -> Claimed | None:
+    """The next mail of an agent, under a lease with a new token, or None if nothing is due (M4, M4b).
+
+    Waking mail comes first, with the quiet mail beside it; quiet mail alone makes one digest turn each `digest_s`.
+    """
+    row = tx.one(NEXT, receiver=agent, now=tx.now)
+    if row is None and not _digest_due(tx, agent, digest_s):
+        return None
+    token = tx.new_token()
+    lease = {"token": token, "run_id": run_id, "lease_ends": tx.now + lease_s, "now": tx.now}
+    if row is not None and tx.run(CLAIM, seq=row.seq, **lease) == 0:
+        return None
+    tx.run(RIDE, receiver=agent, limit=RIDERS, **lease)
+    return _claimed(tx, agent, token, digest=row is None)
+
+
+def ride_along(tx: Transaction, agent: str, token: str, run_id: str, *, lease_s: float) -> list[Message]:
+    """The quiet mail that goes with a turn of another kind, under that turn's token (M4b)."""
+    if tx.one(QUIET, receiver=agent, now=tx.now) is None:
+        return []
+    tx.run(RIDE, receiver=agent, limit=RIDERS, token=token, run_id=run_id, lease_ends=tx.now + lease_s, now=tx.now)
+    claimed = _claimed(tx, agent, token, digest=True)
+    return claimed.riders if claimed else []
+
+
+def _digest_due(tx: Transaction, agent: str, digest_s: float) -> bool:
+    row = tx.one(QUIET_SINCE, receiver=agent, now=tx.now)
+    return row is not None and row.at is not None and tx.now >= max(row.at, row.last_digest_at) + digest_s
+
+
+def _claimed(tx: Transaction, agent: str, token: str, *, digest: bool) -> Claimed | None:
+    rows = tx.all(TAKEN, token=token)
+    mail = [Message.from_row(row) for row in rows]
+    for message in mail:
+        tx.happened("message.seen", agent=agent, subject=message.message_id, attempt=message.attempts)
+    if not mail:
+        return None
+    if digest:
+        return Claimed(token, None, mail, max(message.attempts for message in mail))
+    return Claimed(token, mail[0], mail[1:], mail[0].attempts)
+
+
+def handled(tx: Transaction, agent: str, token: str) -> int:
+    """How many copies this token's lease has closed, in the transaction that stores the outcome (M4a).
+
+    Raises:
+        LeaseLost: The token is not current; nothing changed.
+    """
+    rows = tx.all(HANDLED, token=token, now=tx.now)
+    for row in rows:
+        tx.happened("message.handled", agent=agent, subject=row.message_id)
+    return len(rows)
+
+
+def close(tx: Transaction, agent: str, token: str) -> int:
+    """As `handled`, for a lease that must stand."""
+    count = handled(tx, agent, token)
+    if count == 0:
+        raise lost(agent)
+    return count
+
+
+def lost(agent: str) -> LeaseLost:
+    """The error for a token that is not current."""
+    return LeaseLost(f"{agent}'s lease on this mail has ended and its token is void; drop the outcome, the mail is handled by whoever holds it now.")
+
+
+def failed(tx: Transaction, agent: str, token: str, reason: str) -> list[Message]:
+    """The brain failed on this mail: tried again after a backoff, or dead after the fifth time; the dead ones are the answer (M8).
+
+    Raises:
+        LeaseLost: The token is not current.
+    """
+    rows = tx.all(LEASED, token=token)
+    if not rows:
+        raise lost(agent)
+    return [message for row in rows if (message := _failed(tx, row, reason)) is not None]
+
+
+def _failed(tx: Transaction, row: Row, reason: str) -> Message | None:
+    if row.attempts < MAX_ATTEMPTS:
+        wait = backoff_s(row.attempts)
+        tx.run(AGAIN, seq=row.copy_seq, not_before=tx.now + wait, reason=reason)
+        tx.happened("message.retried", agent=row.receiver, subject=row.id, attempt=row.attempts, again_in_s=wait, reason=reason[:500])
+        return None
+    tx.run(DEAD, seq=row.copy_seq, reason=reason, now=tx.now)
+    tx.happened("message.dead", agent=row.receiver, subject=row.id, reason=reason[:500])
+    return Message.from_row(row)
+
+
+def give_back(tx: Transaction, token: str) -> int:
+    """Mail whose brain never started, or was stopped, waits again; its attempt does not count (K4)."""
+    rows = tx.all(GIVE_BACK, token=token)
+    for row in rows:
+        tx.happened("message.returned", agent=row.receiver, subject=row.message_id)
+    return len(rows)
+
+
+@relaxed
+def renew(tx: Transaction, token: str, *, lease_s: float) -> bool:
+    """Whether this token still leases mail; if so its lease is longer now."""
+    return tx.run(RENEW, token=token, lease_ends=tx.now + lease_s) > 0
+
+
+def lapsed(tx: Transaction, limit: int = 100) -> list[Row]:
+    """Leases that have ended: rows of token, run_id, receiver. They are suspect, not free (K4)."""
+    return tx.all(LAPSED, now=tx.now, limit=limit)
+
+
+def free_all(tx: Transaction, agent: str) -> int:
+    """Free every lease of an agent whose process is known to be gone; each such try counts (M3, M8)."""
+    freed = 0
+    for row in tx.all(TOKENS_OF, receiver=agent):
+        failed(tx, agent, row.token, "the agent's process ended while its brain was at work")
+        freed += 1
+    return freed
+
+
+def expire_due(tx: Transaction, limit: int = 100) -> list[Row]:
+    """Close what was not handled before its expiresAt (M9); the caller tells the senders that waited."""
+    rows = tx.all(EXPIRED, now=tx.now, limit=limit)
+    for row in rows:
+        tx.run(EXPIRE, seq=row.seq, now=tx.now)
+        tx.happened("message.expired", agent=row.receiver, subject=row.message_id)
+    return rows
+
+
+def shift_leases(tx: Transaction, seconds: float) -> None:
+    """Store time stepped forward by so much: live leases move with it (T2)."""
+    tx.run(SHIFT, seconds=seconds)
+
+
+def requeue(tx: Transaction, ident: str) -> int:
+    """Dead copies of a message wait again, with five new tries (M8).
+
+    Raises:
+        NotFound: No dead letter has this id.
+    """
+    rows = tx.all(REQUEUE, message_id=ident, now=tx.now)
+    if not rows:
+        raise NotFound(f"no dead letter has the id {ident!r}; `covey dead` lists them.", field="id")
+    for row in rows:
+        tx.happened("message.requeued", agent=row.receiver, subject=ident)
+        tx.ring(row.receiver)
+    return len(rows)
+
+
+def drop(tx: Transaction, ident: str) -> int:
+    """Dead copies of a message are dropped for good.
+
+    Raises:
+        NotFound: No dead letter has this id.
+    """
+    rows = tx.all(DROP, message_id=ident, now=tx.now)
+    if not rows:
+        raise NotFound(f"no dead letter has the id {ident!r}; `covey dead` lists them.", field="id")
+    for row in rows:
+        tx.happened("message.dropped", agent=row.receiver, subject=ident)
+    return len(rows)
+
+
+def acknowledge(tx: Transaction, agent: str, ident: str) -> Message:
+    """One message handled by hand: by an agent without a brain of ours, or by the operator.
+
+    Raises:
+        NotFound: It is not in this mailbox.
+        LeaseLost: A brain is at it right now.
+    """
+    row = tx.one(COPY, receiver=agent, message_id=ident)
+    if row is None:
+        raise NotFound(f"{agent} has no message {ident!r}; `covey inbox {agent}` lists what is there.", field="id")
+    if row.state == "seen":
+        raise lost(agent)
+    if row.state == "delivered":
+        token = tx.new_token()
+        tx.run(CLAIM, seq=row.copy_seq, token=token, run_id=None, lease_ends=tx.now, now=tx.now)
+        handled(tx, agent, token)
+    return Message.from_row(tx.one(COPY, receiver=agent, message_id=ident))

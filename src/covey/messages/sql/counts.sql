@@ -1,0 +1,2 @@
+-- How many copies stand in each state.
+SELECT state, count(*) AS n FROM copies GROUP BY state

@@ -1,0 +1,4 @@
+-- The first waking mail of a mailbox: urgent before all, then by its fixed key.
+SELECT seq FROM copies
+ WHERE receiver = :receiver AND wakes = 1 AND state = 'delivered' AND not_before <= :now AND (expires_at IS NULL OR expires_at > :now)
+ ORDER BY not_urgent, sort_key, seq LIMIT 1 /*postgres: FOR UPDATE SKIP LOCKED*/

@@ -1,0 +1,2 @@
+-- For whose answers somebody waits.
+SELECT DISTINCT receiver FROM copies WHERE sender = :sender AND answer_due IS NOT NULL

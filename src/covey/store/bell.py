@@ -1,0 +1,82 @@
+"""The doorbell: a hint that something is there to fetch. It may be lost or doubled; a poll stands behind it (M4b).
+
+On one machine a datagram goes to the receiver's UNIX socket in the run directory. Sends never block.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Protocol
+
+
+class Bell(Protocol):
+    """How processes wake each other."""
+
+    def ring(self, names: Iterable[str]) -> None:
+        """Hint to all who listen under these names."""
+        ...
+
+    def listen(self, name: str, hint: Callable[[], None]) -> Callable[[], None]:
+        """Call `hint` on the running loop at each ring; the answer stops listening."""
+        ...
+
+
+class DatagramBell:
+    """Doorbells of one machine. A socket's path may have 107 bytes at most, so it is reached through the folder's descriptor."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._folder = folder
+        self._folder_fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
+        self._near: dict[str, tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = {}
+
+    def _address(self, name: str) -> str:
+        return f"/proc/self/fd/{self._folder_fd}/{name}"
+
+    def ring(self, names: Iterable[str]) -> None:
+        """Send a hint to each name; nobody there, or a full socket, is as good as a lost hint."""
+        for name in names:
+            near = self._near.get(name)
+            if near is not None:
+                with contextlib.suppress(RuntimeError):
+                    near[0].call_soon_threadsafe(near[1])
+                continue
+            with contextlib.suppress(OSError):
+                self._sender.sendto(b"!", self._address(name))
+
+    def listen(self, name: str, hint: Callable[[], None]) -> Callable[[], None]:
+        """Bind the socket of this name and call `hint` once for all rings that wait."""
+        loop = asyncio.get_running_loop()
+        (self._folder / name).unlink(missing_ok=True)
+        receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
+        receiver.bind(self._address(name))
+        mine = (self._folder / name).stat().st_ino
+
+        def drain() -> None:
+            with contextlib.suppress(BlockingIOError):
+                while receiver.recv(16):
+                    pass
+            hint()
+
+        def stop() -> None:
+            loop.remove_reader(receiver)
+            receiver.close()
+            self._near.pop(name, None)
+            with contextlib.suppress(FileNotFoundError):
+                if (self._folder / name).stat().st_ino == mine:
+                    (self._folder / name).unlink()
+
+        loop.add_reader(receiver, drain)
+        self._near[name] = (loop, hint)
+        return stop
+
+    def close(self) -> None:
+        """Give back the descriptors."""
+        self._sender.close()
+        os.close(self._folder_fd)

@@ -1,0 +1,125 @@
+"""The fleet's append-only story, as its readers see it: each reads on from its own bookmark (DESIGN, Store)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from covey.base.errors import Invalid
+from covey.store.statements import statement
+from covey.store.transaction import Row, Transaction
+
+AFTER = statement(__package__, "events_after")
+LAST = statement(__package__, "events_last")
+FIRST = statement(__package__, "events_first")
+OF_SUBJECT = statement(__package__, "events_of_subject")
+OF_AGENT = statement(__package__, "events_of_agent")
+BOOKMARK = statement(__package__, "bookmark")
+SET_BOOKMARK = statement(__package__, "set_bookmark")
+PRUNE = statement(__package__, "events_prune")
+
+
+class Bookmark(NamedTuple):
+    """Up to where somebody has read. On SQLite `xid` is 0; on PostgreSQL commits are ordered by it."""
+
+    xid: int
+    seq: int
+
+    def __str__(self) -> str:
+        return f"{self.xid}.{self.seq}" if self.xid else str(self.seq)
+
+    @classmethod
+    def parse(cls, text: str) -> Bookmark:
+        """The bookmark of a text like `17` or `802.17`.
+
+        Raises:
+            Invalid: It is no bookmark.
+        """
+        xid, _, seq = text.rpartition(".")
+        try:
+            return cls(int(xid or 0), int(seq))
+        except ValueError as error:
+            raise Invalid(f"since is {text[:60]!r}; give the `cursor` of an event, like 17.", field="since") from error
+
+
+START = Bookmark(0, 0)
+
+
+class Event(NamedTuple):
+    """One line of the story: when, what, which agent, about which id, and the rest."""
+
+    cursor: Bookmark
+    at: float
+    kind: str
+    agent: str | None
+    subject: str | None
+    data: dict[str, Any]
+
+    @classmethod
+    def from_row(cls, row: Row) -> Event:
+        """The event of a row."""
+        return cls(Bookmark(row.xid, row.seq), row.at, row.kind, row.agent, row.subject, msgspec.json.decode(row.data))
+
+    def shown(self) -> dict[str, Any]:
+        """The event as JSON shows it."""
+        return {"cursor": str(self.cursor), "at": self.at, "kind": self.kind, "agent": self.agent, "subject": self.subject, **self.data}
+
+
+class Pages(NamedTuple):
+    """Some events and where to read on."""
+
+    events: list[Event]
+    bookmark: Bookmark
+    start: Bookmark
+    full: bool
+    """Whether there may be more right now."""
+
+
+def after(tx: Transaction, start: Bookmark, *, kinds: Sequence[str] = (), limit: int = 200) -> Pages:
+    """The events after a bookmark in order, of these kinds (or kind prefixes ending in `.`), or of all."""
+    rows = tx.all(AFTER, xid=start.xid, seq=start.seq, limit=limit)
+    bookmark = Bookmark(rows[-1].xid, rows[-1].seq) if rows else start
+    found = [Event.from_row(row) for row in rows if not kinds or any(row.kind == kind or (kind.endswith(".") and row.kind.startswith(kind)) for kind in kinds)]
+    return Pages(found, bookmark, start, len(rows) == limit)
+
+
+def last(tx: Transaction) -> Bookmark:
+    """The bookmark after the last event."""
+    row = tx.one(LAST)
+    return Bookmark(row.xid, row.seq) if row else START
+
+
+def is_kept(tx: Transaction, bookmark: Bookmark) -> bool:
+    """Whether nothing after this bookmark has been deleted since; if not, its reader must start anew (`resync`)."""
+    if bookmark == START:
+        return True
+    row = tx.one(FIRST)
+    return row is None or Bookmark(row.xid, row.seq - 1) <= bookmark
+
+
+def of_subject(tx: Transaction, subject: str, *, limit: int = 100) -> list[Event]:
+    """What happened to a message, task …, the latest first."""
+    return [Event.from_row(row) for row in tx.all(OF_SUBJECT, subject=subject, limit=limit)]
+
+
+def of_agent(tx: Transaction, agent: str, *, limit: int = 100) -> list[Event]:
+    """What happened to or by an agent, the latest first."""
+    return [Event.from_row(row) for row in tx.all(OF_AGENT, agent=agent, limit=limit)]
+
+
+def bookmark(tx: Transaction, name: str) -> Bookmark:
+    """How far a reader of this name has got; the start for a new one."""
+    row = tx.one(BOOKMARK, name=name)
+    return Bookmark(row.xid, row.seq) if row else START
+
+
+def set_bookmark(tx: Transaction, name: str, to: Bookmark) -> None:
+    """Remember how far a reader has got."""
+    tx.run(SET_BOOKMARK, name=name, xid=to.xid, seq=to.seq)
+
+
+def prune(tx: Transaction, *, before: float, limit: int = 500) -> int:
+    """Delete events older than this; how many went, `limit` at most."""
+    return tx.run(PRUNE, before=before, limit=limit)

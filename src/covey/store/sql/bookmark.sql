@@ -1,0 +1,2 @@
+-- How far a reader has got.
+SELECT xid, seq FROM bookmarks WHERE name = :name

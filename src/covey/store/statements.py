@@ -1,0 +1,57 @@
+"""SQL text: one statement a file beside its feature, one text for both databases.
+
+A file `sql/claim.sql` is read once, by `statement(__package__, "claim")`. Parameters are `:name`. What only PostgreSQL
+is to see stands in `/*postgres: … */`; what only SQLite is to see in `/*sqlite*/ … /*end*/`.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+_FOR_POSTGRES = re.compile(r"/\*postgres:(.*?)\*/", re.DOTALL)
+_FOR_SQLITE = re.compile(r"/\*sqlite\*/.*?/\*end\*/", re.DOTALL)
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+_COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
+
+
+class Statement:
+    """One SQL statement in both spellings. `make` turns a row into a named tuple; the connection fills it in."""
+
+    __slots__ = ("make", "name", "postgres", "sqlite", "writes")
+
+    def __init__(self, name: str, text: str) -> None:
+        bare = _COMMENT.sub("", text).strip()
+        self.name = name
+        self.sqlite = _FOR_POSTGRES.sub("", bare)
+        self.postgres = to_postgres(bare)
+        self.writes = not bare.lstrip("( \n").upper().startswith(("SELECT", "VALUES")) and not _reads_only(bare)
+        self.make: Any = None
+
+    def __repr__(self) -> str:
+        return f"<Statement {self.name}>"
+
+
+def _reads_only(text: str) -> bool:
+    return text.upper().startswith("WITH") and not re.search(r"\b(INSERT|UPDATE|DELETE)\b", text.upper())
+
+
+def to_postgres(text: str) -> str:
+    """The text as psycopg takes it: `%(name)s` parameters, PostgreSQL's own parts in, SQLite's out."""
+    text = _FOR_SQLITE.sub("", text)
+    text = _FOR_POSTGRES.sub(r"\1", text).replace("%", "%%")
+    return _PARAMETER.sub(r"%(\1)s", text)
+
+
+def statement(package: str | None, name: str) -> Statement:
+    """The statement in `sql/NAME.sql` of a feature's package."""
+    return Statement(f"{package}:{name}", (_folder(package) / f"{name}.sql").read_text(encoding="utf-8"))
+
+
+def _folder(package: str | None) -> Path:
+    spec = find_spec(package or "")
+    if spec is None or spec.origin is None:
+        raise LookupError(f"{package} is not a package on disk")
+    return Path(spec.origin).parent / "sql"

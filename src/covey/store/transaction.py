@@ -1,0 +1,137 @@
+"""What a verb works on: one open transaction with its time, its rows, its news and whom to wake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from covey.base.errors import CoveyError
+from covey.base.ids import Ids
+from covey.store.statements import Statement
+
+Row = Any
+"""A named tuple whose fields are the statement's columns."""
+
+T = TypeVar("T")
+encode_json = msgspec.json.Encoder().encode
+
+
+class Connection(Protocol):
+    """One database connection, as a transaction uses it."""
+
+    def rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]: ...
+    def run(self, statement: Statement, params: dict[str, Any]) -> int: ...
+    def lock(self, kind: str, item: str) -> None: ...
+    def write_events(self, events: Sequence[Event]) -> None: ...
+
+
+class Event(NamedTuple):
+    """One line of the fleet's story, before the store numbers it."""
+
+    at: float
+    kind: str
+    agent: str | None
+    subject: str | None
+    data: str
+
+
+class ReadOnly(CoveyError):
+    """A verb called by `read` tried to write: a fault of ours."""
+
+    code = "failed"
+
+
+class Transaction:
+    """An open transaction, handed to each verb.
+
+    `now` is store time in Unix seconds: it never stands still between commits and never goes back (T2).
+    """
+
+    __slots__ = ("_connection", "_held", "_ids", "_read_only", "bells", "events", "now", "writes")
+
+    def __init__(self, connection: Connection, now: float, ids: Ids, *, read_only: bool = False, held: set[tuple[str, str]] | None = None) -> None:
+        self.now = now
+        self.events: list[Event] = []
+        self.bells: set[str] = set()
+        self.writes = 0
+        self._connection = connection
+        self._ids = ids
+        self._read_only = read_only
+        self._held = held if held is not None else set()
+
+    def one(self, statement: Statement, **params: Any) -> Row | None:
+        """The first row the statement answers with, or None."""
+        rows = self.all(statement, **params)
+        return rows[0] if rows else None
+
+    def all(self, statement: Statement, **params: Any) -> list[Row]:
+        """All rows the statement answers with."""
+        if statement.writes:
+            self._about_to_write(statement)
+        return self._connection.rows(statement, params)
+
+    def run(self, statement: Statement, **params: Any) -> int:
+        """How many rows the statement changed."""
+        self._about_to_write(statement)
+        return self._connection.run(statement, params)
+
+    def _about_to_write(self, statement: Statement) -> None:
+        if self._read_only:
+            raise ReadOnly(f"{statement.name} writes inside a read; call it by write")
+        self.writes += 1
+
+    def lock(self, kind: str, item: str) -> None:
+        """Nobody else checks and acts on this thing until the commit. Call it before the check.
+
+        On SQLite the whole store is locked already; on PostgreSQL it is a row lock.
+        """
+        if (kind, item) not in self._held:
+            self._connection.lock(kind, item)
+            self._held.add((kind, item))
+
+    def happened(self, kind: str, *, agent: str | None = None, subject: str | None = None, **data: Any) -> None:
+        """Write news: `kind` like `task.finished`, the agent it concerns, the id of the message, task … it is about."""
+        self.events.append(Event(self.now, kind, agent, subject, encode_json(data).decode()))
+
+    def ring(self, name: str) -> None:
+        """Wake who listens under this name (an agent, `node`, `files` …) after the commit. It is a hint and may be lost."""
+        self.bells.add(name)
+
+    def new_id(self, prefix: str) -> str:
+        """A new id like `msg_…`."""
+        return self._ids.new(prefix, self.now)
+
+    def new_token(self) -> str:
+        """A new lease token that nobody can guess."""
+        return self._ids.token()
+
+    def mark(self) -> tuple[int, int, set[str]]:
+        """Where news and bells stand, so that `forget` can go back to it."""
+        return self.writes, len(self.events), set(self.bells)
+
+    def forget(self, mark: tuple[int, int, set[str]]) -> None:
+        """Drop the news and bells of a verb that failed."""
+        self.writes, length, self.bells = mark[0], mark[1], mark[2]
+        del self.events[length:]
+
+
+Verb = Callable[..., T]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def relaxed(verb: F) -> F:
+    """Mark a verb whose loss in a power cut does no harm (a claim, a heartbeat): it alone needs no sync to disk."""
+    verb.relaxed = True  # type: ignore[attr-defined]
+    return verb
+
+
+def locking(keys: Callable[..., Sequence[tuple[str, str]]]) -> Callable[[F], F]:
+    """Tell beforehand which rows a verb locks, from its arguments, so that a batch takes all its locks once, sorted."""
+
+    def mark(verb: F) -> F:
+        verb.locks = keys  # type: ignore[attr-defined]
+        return verb
+
+    return mark

@@ -1,0 +1,91 @@
+"""Tasks as they stand, read only. Lists go by `seq`, which is their cursor."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from covey.base.errors import NotFound
+from covey.store import Row, Transaction, statement
+from covey.tasks.model import Task
+
+FIND = statement(__package__, "find")
+NEEDS = statement(__package__, "needs")
+LIST = statement(__package__, "list")
+OF_AGENT = statement(__package__, "of_agent")
+CURRENT = statement(__package__, "current")
+CHILDREN = statement(__package__, "children")
+OPEN_NEEDS = statement(__package__, "open_needs")
+COUNTS = statement(__package__, "counts")
+WAITING = statement(__package__, "waiting")
+QUEUES = statement(__package__, "queues")
+
+
+class Page(NamedTuple):
+    """A part of a list, and the cursor of the next part (None at the end)."""
+
+    items: list[Task]
+    cursor: int | None
+
+
+def seek(tx: Transaction, ident: str) -> Row | None:
+    """The row of a task, or None."""
+    return tx.one(FIND, id=ident)
+
+
+def show(tx: Transaction, ident: str) -> Task:
+    """One task.
+
+    Raises:
+        NotFound: There is no such task.
+    """
+    row = seek(tx, ident)
+    if row is None:
+        raise NotFound(f"there is no task {ident!r}; `covey task list` lists ids.", field="id")
+    return with_needs(tx, row)
+
+
+def with_needs(tx: Transaction, row: Row) -> Task:
+    """The task of a row, with the ids of what it needs."""
+    return Task.from_row(row, [need.needs_id for need in tx.all(NEEDS, task_id=row.id)])
+
+
+def listed(tx: Transaction, *, state: str | None = None, agent: str | None = None, before: int | None = None, limit: int = 50) -> Page:
+    """Tasks, newest first; of one state, of one agent, or all. State `open` is queued, blocked or running."""
+    rows = tx.all(LIST, state=state or "", agent=agent or "", before=before or 1 << 62, limit=limit + 1)
+    return Page([with_needs(tx, row) for row in rows[:limit]], rows[limit - 1].seq if len(rows) > limit else None)
+
+
+def queue_of_agent(tx: Transaction, agent: str, *, limit: int = 100) -> list[Task]:
+    """What waits for one agent, in the order it will be taken; the blocked last."""
+    return [with_needs(tx, row) for row in tx.all(OF_AGENT, agent=agent, limit=limit)]
+
+
+def current(tx: Transaction, agent: str) -> Task | None:
+    """The task whose brain is at work for this agent."""
+    row = tx.one(CURRENT, agent=agent)
+    return with_needs(tx, row) if row else None
+
+
+def waiting_in(tx: Transaction, queue: str, *, limit: int = 1000) -> list[Task]:
+    """What waits in the `global` or `urgent` queue, over all capabilities, in order."""
+    return [with_needs(tx, row) for row in tx.all(WAITING, start=f"{queue}:", end=f"{queue};", urgent=int(queue == "urgent"), limit=limit)]
+
+
+def children(tx: Transaction, parent: str) -> list[Task]:
+    """The parts a task was split into, in order."""
+    return [with_needs(tx, row) for row in tx.all(CHILDREN, parent=parent)]
+
+
+def open_needs(tx: Transaction, ident: str) -> list[Task]:
+    """What a task still waits for."""
+    return [Task.from_row(row) for row in tx.all(OPEN_NEEDS, task_id=ident)]
+
+
+def counts(tx: Transaction) -> dict[str, int]:
+    """How many tasks are in each state."""
+    return {row.state: row.n for row in tx.all(COUNTS)}
+
+
+def queue_lengths(tx: Transaction) -> dict[str, int]:
+    """How many tasks are ready in each queue."""
+    return {row.queue: row.n for row in tx.all(QUEUES)}

@@ -1,0 +1,5 @@
+-- Store a task.
+INSERT INTO tasks (id, description, data, state, queue, agent, capability, priority, not_urgent, sort_key, not_before, blockers, approval, anyway,
+  parent_id, project_id, dedupe_key, schedule, origin, created_by, created_at, deadline, estimated_s, max_attempts, visited, traceparent, digest)
+VALUES (:id, :description, :data, :state, :queue, :agent, :capability, :priority, :not_urgent, :sort_key, :not_before, :blockers, :approval, :anyway,
+  :parent_id, :project_id, :dedupe_key, :schedule, :origin, :created_by, :now, :deadline, :estimated_s, :max_attempts, :visited, :traceparent, :digest)

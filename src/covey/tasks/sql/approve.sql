@@ -1,0 +1,2 @@
+-- An approval is given or refused.
+UPDATE tasks SET approval = :approval WHERE id = :id

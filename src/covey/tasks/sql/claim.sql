@@ -1,0 +1,16 @@
+-- Hand the best waiting task of an agent's queues to it.
+UPDATE tasks
+   SET state = 'running', holder = :agent, token = :token, run_id = :run_id, lease_ends = :lease_ends, attempts = attempts + 1,
+       claimed_at = :now, started_at = NULL, progress = NULL, progress_at = NULL
+ WHERE state = 'queued' AND seq = (
+   SELECT t.seq
+     FROM agent_queues q
+     JOIN tasks t ON t.seq = (SELECT seq FROM tasks
+                               WHERE queue = q.queue AND state = 'queued' AND not_before <= :now
+                               ORDER BY not_urgent, sort_key, seq LIMIT 1 /*postgres: FOR UPDATE SKIP LOCKED*/)
+    WHERE q.agent = :agent
+    ORDER BY t.not_urgent, t.sort_key, t.seq LIMIT 1)
+RETURNING seq, id, description, data, state, queue, agent, capability, priority, not_urgent, sort_key, not_before, blockers, approval,
+       anyway, parent_id, project_id, dedupe_key, schedule, origin, created_by, created_at, deadline, estimated_s, attempts,
+       max_attempts, holder, token, run_id, lease_ends, claimed_at, started_at, finished_at, progress, progress_at, waiting_for,
+       split_at, visited, result, error, failed_by, traceparent, digest

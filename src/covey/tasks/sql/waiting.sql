@@ -1,0 +1,8 @@
+-- What waits in the global or the urgent queue, over all capabilities; urgent work of single agents is shown with the urgent queue.
+SELECT seq, id, description, data, state, queue, agent, capability, priority, not_urgent, sort_key, not_before, blockers, approval,
+       anyway, parent_id, project_id, dedupe_key, schedule, origin, created_by, created_at, deadline, estimated_s, attempts,
+       max_attempts, holder, token, run_id, lease_ends, claimed_at, started_at, finished_at, progress, progress_at, waiting_for,
+       split_at, visited, result, error, failed_by, traceparent, digest
+  FROM tasks
+ WHERE state = 'queued' AND ((queue >= :start AND queue < :end) OR (:urgent = 1 AND not_urgent = 0))
+ ORDER BY not_urgent, sort_key, seq LIMIT :limit
