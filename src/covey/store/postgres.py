@@ -85,6 +85,11 @@ class PostgresConnection:
         with plain_errors():
             self.db.execute(f"SELECT 1 FROM {table} WHERE {key} = %s FOR UPDATE", (item if table != "locks" else kind,))
 
+    def control(self, command: str) -> None:
+        """A savepoint command."""
+        with plain_errors():
+            self.db.execute(command)
+
     def write_events(self, events: Sequence[Event]) -> None:
         """Append the news of a batch."""
         with self.db.cursor() as cursor:

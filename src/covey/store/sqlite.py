@@ -62,6 +62,10 @@ class SqliteConnection:
     def lock(self, kind: str, item: str) -> None:
         """Nothing to do: one process writes at a time."""
 
+    def control(self, command: str) -> None:
+        """A savepoint command."""
+        self.db.execute(command)
+
     def write_events(self, events: Sequence[Event]) -> None:
         """Append the news of a batch."""
         self.db.executemany(_INSERT_EVENT, events)

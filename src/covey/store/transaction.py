@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -24,6 +25,7 @@ class Connection(Protocol):
     def rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]: ...
     def run(self, statement: Statement, params: dict[str, Any]) -> int: ...
     def lock(self, kind: str, item: str) -> None: ...
+    def control(self, command: str) -> None: ...
     def write_events(self, events: Sequence[Event]) -> None: ...
 
 
@@ -106,6 +108,22 @@ class Transaction:
     def new_token(self) -> str:
         """A new lease token that nobody can guess."""
         return self._ids.token()
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """A part of a verb that may be refused: an error of ours undoes just this part, and goes on to the caller."""
+        mark = self.mark()
+        self._connection.control("SAVEPOINT part")
+        try:
+            yield
+        except CoveyError:
+            self._connection.control("ROLLBACK TO SAVEPOINT part")
+            self._connection.control("RELEASE SAVEPOINT part")
+            writes = self.writes
+            self.forget(mark)
+            self.writes = writes
+            raise
+        self._connection.control("RELEASE SAVEPOINT part")
 
     def mark(self) -> tuple[int, int, set[str]]:
         """Where news and bells stand, so that `forget` can go back to it."""

@@ -1,5 +1,5 @@
 -- One blocker less; the last one makes the task ready.
 UPDATE tasks
-   SET blockers = blockers - 1, waiting_for = NULL, state = CASE WHEN blockers <= 1 THEN 'queued' ELSE state END
+   SET blockers = blockers - 1, state = CASE WHEN blockers <= 1 THEN 'queued' ELSE state END
  WHERE id = :id AND state = 'blocked'
 RETURNING state, queue, agent
