@@ -1,0 +1,3 @@
+-- All tries on one thing, in order.
+SELECT id, item, kind, agent, node, attempt, pid, pgid, start_ticks, boot_id, claimed_at, started_at, ended_at, outcome, cost_usd, tokens, exit_code
+  FROM runs WHERE item = :item ORDER BY claimed_at, id
