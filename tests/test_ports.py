@@ -110,6 +110,16 @@ def test_the_holder_is_found_in_either_family() -> None:
 
 
 @rule("A10")
+def test_of_two_holders_of_one_port_the_one_in_the_way_is_named(servers: Servers) -> None:
+    pid, port = servers.start()
+    with socket.create_server(("127.0.0.2", port)):
+        for host, holder in ((HOST, pid), ("127.0.0.2", os.getpid())):
+            found = probe(host, port)
+            assert isinstance(found, Stranger)
+            assert found.pid == holder
+
+
+@rule("A10")
 def test_the_fleets_own_process_is_known_by_its_marker_and_not_retried(servers: Servers, tmp_path: Path) -> None:
     pid, port = servers.start(lock=tmp_path / "coder.lock")
     found = probe(HOST, port, tmp_path)
@@ -131,6 +141,15 @@ def test_of_the_names_of_one_process_the_one_with_the_port_is_given(tmp_path: Pa
         assert probe(HOST, port, tmp_path) == Ours("coder", os.getpid())
         for lock in locks:
             lock.release()
+
+
+@rule("A10")
+def test_a_strangers_port_is_not_ours_because_others_of_the_fleet_live(servers: Servers, tmp_path: Path) -> None:
+    servers.start(lock=tmp_path / "coder.lock")
+    pid, port = servers.start()
+    found = probe(HOST, port, tmp_path)
+    assert isinstance(found, Stranger)
+    assert found.pid == pid
 
 
 @rule("A10")

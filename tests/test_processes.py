@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from covey.base import ending
 from covey.base.clock import SystemClock
 from covey.base.ending import PATIENCE_S, RUN_VARIABLE, end, end_now, led, left_of_run, look, next_step, run_is_gone
 from covey.base.markers import Marker, NameLock, holder, marker, markers
@@ -132,6 +133,9 @@ def test_whoever_has_a_used_pid_is_neither_taken_for_its_former_owner_nor_signal
     assert not send(former, signal.SIGKILL)
     assert left_of_run("", leader=former) == []
     assert process.poll() is None
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    assert send(identity(process.pid), 0)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
     assert send(identity(process.pid), signal.SIGKILL)
     assert process.wait(10) == -signal.SIGKILL
 
@@ -148,7 +152,12 @@ def test_a_run_is_ended_with_its_group_and_with_what_left_the_group(start: Start
     assert not run_is_gone(run_id, process.pid, who)
     assert end_now(who, run_id=run_id, grace_s=5, clock=CLOCK) == []
     assert run_is_gone(run_id, process.pid, who)
-    assert process.wait(10) == -signal.SIGTERM
+    process.wait(10)
+
+
+def test_who_ends_a_run_is_not_of_it() -> None:
+    me = identity(os.getpid())
+    assert me not in left_of_run("", leader=me)
 
 
 @rule("K4c")
@@ -199,6 +208,21 @@ def test_a_run_is_found_by_its_group_when_it_dropped_the_mark_and_its_leader_is_
     must_be({child}, who, run_id)
     assert end_now(who, run_id=run_id, grace_s=5, clock=CLOCK) == []
     assert run_is_gone("", process.pid, who)
+
+
+@rule("K4c", "H7a")
+@pytest.mark.parametrize(("marked", "ours"), [("", False), ("sleep 300 & ", True)])
+def test_a_group_without_its_leader_is_proven_by_the_mark_or_by_the_control_group(
+    start: Start, run_id: str, monkeypatch: pytest.MonkeyPatch, marked: str, ours: bool
+) -> None:
+    monkeypatch.setattr(ending, "_control_group", lambda pid: str(pid).encode())
+    process = start(f"{marked}env -i sleep 300 & echo $!", run_id)
+    child, who = int(ready(process)), identity(process.pid)
+    until(lambda: Path(f"/proc/{child}/environ").read_bytes() == b"")
+    process.wait(10)
+    assert (child in {left.pid for left in left_of_run(run_id, leader=who)}) is ours
+    assert (look(run_id, 0, who).group == process.pid) is ours
+    send(identity(child), signal.SIGKILL)
 
 
 @rule("K4c")
@@ -331,6 +355,18 @@ def test_a_marker_names_its_holder_while_it_lives_even_stopped_and_nobody_after(
     assert holder(path) is None
     assert markers(tmp_path) == []
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@rule("H7a")
+def test_a_lock_whose_process_we_cannot_see_is_held_but_names_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "coder.lock"
+    lock = NameLock(path)
+    assert lock.take("coder")
+    me = identity(os.getpid())
+    path.write_bytes(msgspec.json.encode(Marker(me.pid, 1, me.boot_id, "coder", 8002)))
+    assert holder(path) is None
+    assert not NameLock(path).take("coder")
+    lock.release()
 
 
 def test_a_name_is_taken_although_others_ask_all_the_time_who_holds_it(tmp_path: Path) -> None:
