@@ -110,8 +110,10 @@ def lost(agent: str) -> LeaseLost:
     return LeaseLost(f"{agent}'s lease on this mail has ended and its token is void; drop the outcome, the mail is handled by whoever holds it now.")
 
 
-def failed(tx: Transaction, agent: str, token: str, reason: str) -> list[Message]:
+def failed(tx: Transaction, agent: str, token: str, reason: str, *, main: str | None = None) -> list[Message]:
     """The brain failed on this mail: tried again after a backoff, or dead after the fifth time; the dead ones are the answer (M8).
+
+    With `main` only that message is blamed; what rode along with it waits again as if it had not been taken.
 
     Raises:
         LeaseLost: The token is not current.
@@ -119,7 +121,11 @@ def failed(tx: Transaction, agent: str, token: str, reason: str) -> list[Message
     rows = tx.all(LEASED, token=token)
     if not rows:
         raise lost(agent)
-    return [message for row in rows if (message := _failed(tx, row, reason)) is not None]
+    blamed = [row for row in rows if main in (None, row.id)]
+    dead = [message for row in blamed if (message := _failed(tx, row, reason)) is not None]
+    if len(blamed) < len(rows):
+        give_back(tx, token)
+    return dead
 
 
 def _failed(tx: Transaction, row: Row, reason: str) -> Message | None:
@@ -152,13 +158,10 @@ def lapsed(tx: Transaction, limit: int = 100) -> list[Row]:
     return tx.all(LAPSED, now=tx.now, limit=limit)
 
 
-def free_all(tx: Transaction, agent: str) -> int:
-    """Free every lease of an agent whose process is known to be gone; each such try counts (M3, M8)."""
-    freed = 0
-    for row in tx.all(TOKENS_OF, receiver=agent):
-        failed(tx, agent, row.token, "the agent's process ended while its brain was at work")
-        freed += 1
-    return freed
+def free_all(tx: Transaction, agent: str) -> list[Message]:
+    """Free every lease of an agent whose process is known to be gone; each such try counts, the dead letters are the answer (M3, M8)."""
+    reason = "the agent's process ended while its brain was at work"
+    return [dead for row in tx.all(TOKENS_OF, receiver=agent) for dead in failed(tx, agent, row.token, reason)]
 
 
 def expire_due(tx: Transaction, limit: int = 100) -> list[Row]:
