@@ -114,10 +114,8 @@ class Runner:
     async def start(self) -> None:
         """Begin to beat, poll and work."""
         self._stop_listening = self._store.bell.listen(self.agent.id, self._ring.set)
-        lanes: list[Lane] = ["mail"] * self.agent.message_lanes + ["task"] * self._task_lanes()
-        loops: list[tuple[str, Awaitable[None]]] = [(lane, self._lane(lane)) for lane in lanes]
-        loops += [("heart", self._beat_on()), ("poll", self._poll_on())]
-        self._tasks = [asyncio.ensure_future(loop) for _, loop in loops]  # type: ignore[arg-type]
+        loops = [self._lane("mail") for _ in range(self.agent.message_lanes)] + [self._lane("task") for _ in range(self._task_lanes())]
+        self._tasks = [asyncio.create_task(loop) for loop in (*loops, self._beat_on(), self._poll_on())]
 
     def _task_lanes(self) -> int:
         """A command brain has one lane (K4a)."""
@@ -230,9 +228,10 @@ class Runner:
             for run in self._runs.values():
                 run.end("stopped")
         if self.brain.kind != "external" and found.takes_work:
-            for lane, some in (("mail", found.mail), ("task", found.tasks)):
-                if some:
-                    self._ready[lane].set()  # type: ignore[index]
+            if found.mail:
+                self._ready["mail"].set()
+            if found.tasks:
+                self._ready["task"].set()
         if self.agent.brain.promises_progress:
             self._end_the_silent()
         if not found.led:
@@ -271,7 +270,8 @@ class Runner:
         thinking = asyncio.ensure_future(self.brain.think(turn, run.hands))
         timer = asyncio.ensure_future(self._end_after(run, limit))
         try:
-            await asyncio.wait({thinking, run.ending}, return_when=asyncio.FIRST_COMPLETED)
+            both: set[asyncio.Future[Any]] = {thinking, run.ending}
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if thinking.done():
                 return _outcome_of(thinking)
             await self._stop_thinking(run, thinking)

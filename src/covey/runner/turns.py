@@ -191,8 +191,8 @@ def _settle_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) 
         _send_all(tx, work, outcome, limits)
         _add_tasks(tx, work, outcome)
     else:
-        error = outcome.error or outcome.summary or f"its brain gave no reason ({outcome.kind})"
-        working.fail(tx, agent, token, error, permanent=outcome.permanent)
+        reason = outcome.error or outcome.summary or f"its brain gave no reason ({outcome.kind})"
+        working.fail(tx, agent, token, reason, permanent=outcome.permanent)
     _close_riders(tx, work)
     _remember_task(tx, work, outcome, limits)
 

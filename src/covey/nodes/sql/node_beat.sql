@@ -1,0 +1,2 @@
+-- A node lives.
+UPDATE nodes SET heartbeat_at = :now WHERE id = :id
