@@ -198,6 +198,7 @@ CREATE INDEX tasks_due ON tasks (deadline) WHERE state IN ('queued', 'blocked') 
 CREATE INDEX tasks_by_parent ON tasks (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX tasks_by_state ON tasks (state, seq);
 CREATE INDEX tasks_by_end ON tasks (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX tasks_by_project ON tasks (project_id, state, agent) WHERE project_id IS NOT NULL;
 CREATE UNIQUE INDEX tasks_dedupe ON tasks (dedupe_key) WHERE dedupe_key IS NOT NULL AND state IN ('queued', 'blocked', 'running');
 
 CREATE TABLE needs (
@@ -245,7 +246,7 @@ CREATE TABLE entries (
   at REAL NOT NULL,
   archived_at REAL
 );
-CREATE INDEX entries_live ON entries (agent, seq) WHERE archived_at IS NULL;
+CREATE INDEX entries_live ON entries (agent, seq, tokens) WHERE archived_at IS NULL;
 CREATE INDEX entries_by_agent ON entries (agent, seq);
 
 CREATE TABLE nodes (
