@@ -153,6 +153,11 @@ def renew(tx: Transaction, token: str, *, lease_s: float) -> bool:
     return tx.run(RENEW, token=token, lease_ends=tx.now + lease_s) > 0
 
 
+def is_leased(tx: Transaction, token: str) -> bool:
+    """Whether this token leases mail."""
+    return tx.one(LEASED, token=token) is not None
+
+
 def lapsed(tx: Transaction, limit: int = 100) -> list[Row]:
     """Leases that have ended: rows of token, run_id, receiver. They are suspect, not free (K4)."""
     return tx.all(LAPSED, now=tx.now, limit=limit)

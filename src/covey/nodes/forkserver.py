@@ -137,6 +137,7 @@ def fork_and_leave(writable: int) -> None:
 
 def run(spec: Spec) -> int:
     """The exit code of the entry's work, done as if this process had been started for it alone."""
+    set_title(spec.title or spec.name)  # first: it finds its place by the environment as the kernel laid it out
     gc.enable()
     random.seed()
     reset_signals()
@@ -146,7 +147,6 @@ def run(spec: Spec) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)
-    set_title(spec.title or spec.name)
     module, _, function = spec.entry.partition(":")
     code = getattr(importlib.import_module(module), function)(*spec.args)
     return code if isinstance(code, int) else 0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from covey.agents.model import OPERATOR, SYSTEM
 from covey.messages import handling, indexing, sending, waiting
 from covey.messages.waiting import GivenUp
-from covey.store import Row, Transaction, statement
+from covey.store import Transaction, statement
 from covey.tasks import changing, scheduling, working
 
 DUE = statement(__package__, "due")
@@ -48,15 +48,3 @@ def _tell(tx: Transaction, wait: GivenUp) -> None:
     if wait.priority == "urgent":
         for name in {waiting.escalates_to(tx, wait.silent), OPERATOR} - {wait.asker}:
             sending.notify(tx, name, f"{wait.silent} did not answer {wait.asker}", text, type="alert", priority="urgent", prompts=True)
-
-
-def suspects(tx: Transaction) -> tuple[list[Row], list[Row]]:
-    """Lapsed leases on tasks (id, token, run_id, holder) and on mail (token, run_id, receiver): suspect, not free (K4)."""
-    return working.lapsed(tx), handling.lapsed(tx)
-
-
-def free(tx: Transaction, agent: str, token: str, reason: str) -> None:
-    """Free a lapsed lease, once its process is known to be gone; the try counts."""
-    working.lose(tx, token, reason)
-    if tx.one(handling.LEASED, token=token) is not None:
-        handling.failed(tx, agent, token, reason)
