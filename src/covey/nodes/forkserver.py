@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -49,10 +50,21 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 def main(args: list[str]) -> int:
     """Serve until the node is gone; in a process that was forked (or told to `run`) do its work, and return its exit code."""
     if args[0] == "run":
+        close_strange(set())
         return run(msgspec.json.decode(args[1], type=Spec))
+    conn = int(args[0])
+    close_strange({conn})
     preload(args[1].split(","))
-    forked = serve(socket.socket(fileno=int(args[0])))
+    forked = serve(socket.socket(fileno=conn))
     return 0 if forked is None else run(forked)
+
+
+def close_strange(ours: set[int]) -> None:
+    """Close what the node's own starter left open (a pipe of a shell or of CI): agents outlive the node, and would hold it open."""
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - a Path's iterdir would keep the folder open while we close
+        if int(name) > 2 and int(name) not in ours:
+            with suppress(OSError):  # the listing's own
+                os.close(int(name))
 
 
 def preload(modules: Iterable[str]) -> None:
