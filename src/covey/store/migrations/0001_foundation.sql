@@ -196,7 +196,7 @@ CREATE UNIQUE INDEX tasks_by_token ON tasks (token) WHERE token IS NOT NULL;
 CREATE INDEX tasks_waiting ON tasks (waiting_for) WHERE waiting_for IS NOT NULL;
 CREATE INDEX tasks_due ON tasks (deadline) WHERE state IN ('queued', 'blocked') AND deadline IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent_id) WHERE parent_id IS NOT NULL;
-CREATE INDEX tasks_by_state ON tasks (state, seq);
+CREATE INDEX tasks_states ON tasks (seq, state);
 CREATE INDEX tasks_by_end ON tasks (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX tasks_by_project ON tasks (project_id, state, agent) WHERE project_id IS NOT NULL;
 CREATE UNIQUE INDEX tasks_dedupe ON tasks (dedupe_key) WHERE dedupe_key IS NOT NULL AND state IN ('queued', 'blocked', 'running');
