@@ -53,7 +53,7 @@ class Turn(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """How long the turn may take."""
 
 
-class Cost(msgspec.Struct, rename="camel", omit_defaults=True):
+class Cost(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
     """What a turn cost, as far as the brain knows."""
 
     usd: float = 0.0
@@ -63,7 +63,7 @@ class Cost(msgspec.Struct, rename="camel", omit_defaults=True):
     context_limit: int | None = None
 
 
-class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     """What a brain made of a turn.
 
     done: `summary` is the result, and the reply where one was asked for. failed: `error` says why; `permanent` means that
@@ -76,6 +76,8 @@ class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     permanent: bool = False
     data: dict[str, Any] = {}
     decisions: list[str] = []
+    notes: list[str] = []
+    """What the agent wants to remember beside its decisions."""
     messages: list[Draft] = []
     tasks: list[TaskDraft] = []
     cost: Cost | None = None

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from covey.agents.model import OPERATOR, SYSTEM
 from covey.messages.model import Message
 
-_FENCE = re.compile(r"<(?=\s*/?\s*covey-mail)", re.IGNORECASE)
+_FENCE = re.compile(r"<(?=\s*/?\s*covey-)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"[\"<>&\x00-\x1f]")
 
 
@@ -20,7 +20,7 @@ def enveloped(message: Message) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with each look-alike of the envelope's own delimiters defused."""
+    """The text with each look-alike of the fences that a brain reads (`covey-mail`, `covey-task` …) defused."""
     return _FENCE.sub("&lt;", text)
 
 
