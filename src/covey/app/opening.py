@@ -34,7 +34,9 @@ def engine_of(settings: Settings, clock: Clock | None = None) -> Engine:
     try:
         from covey.store.postgres import PostgresEngine
     except ImportError as error:
-        raise StoreUnavailable(f"the store is {settings.store.split('@')[-1]}, but psycopg is not there ({error}); install `covey[postgres]`.") from error
+        raise StoreUnavailable(
+            f"the store is {settings.store.split('@')[-1]}, but psycopg is not there ({error}); install `covey[postgres]`."
+        ) from error
     return PostgresEngine(settings.store, full=full, pooler=settings.pooler)
 
 

@@ -74,6 +74,10 @@ class Keeper:
         if self.identity is not None:
             send(self.identity, signal.SIGTERM)
 
+    def try_again(self) -> None:
+        """Start it once more, though restarts were given up."""
+        self._prod.set()
+
     def want_no_more(self) -> None:
         """Let it end and stay so."""
         self._wanted = False
@@ -241,6 +245,12 @@ class Node:
                 keeper.ask_restart()
                 return True
         return False
+
+    def prod(self, agent: str) -> None:
+        """An agent whose restarts were given up is tried again."""
+        for keeper in self.keepers():
+            if agent in keeper.group.agents and keeper.given_up:
+                keeper.try_again()
 
     async def ping_all(self) -> None:
         """One round of pings, side by side; who has missed too many is ended and started again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from covey.agents import roster
@@ -61,17 +62,21 @@ def free(tx: Transaction, agent: str, token: str, run_id: str) -> None:
     runs.close(tx, run_id, "lost")
 
 
-async def free_the_gone(store: Store, clock: Clock, grace_s: float, mine: frozenset[str] | None = None) -> int:
+async def free_the_gone(store: Store, clock: Clock, grace_s: float, forgotten: Callable[[Suspect], bool] = lambda suspect: False) -> int:
     """End what is left of lapsed runs whose agent's process has gone, and free them; how many.
 
-    `mine` are the runs that this very process has at work: with it, a process frees what it holds and does not know of.
+    `forgotten` says of a suspect whose process lives whether that process, the caller's own, knows nothing of it.
     """
     freed = 0
     for suspect in await store.read(suspects):
-        ours = suspect.host is not None and mine is not None and suspect.host == Identity.of(suspect.host.pid) and suspect.run_id not in mine
-        if suspect.host is not None and alive(suspect.host) and not ours and not suspect.external:
+        lives = suspect.host is not None and alive(suspect.host) and not suspect.external
+        if lives and not forgotten(suspect):
             continue
-        if suspect.run_id and not suspect.external and await end(suspect.brain, run_id=suspect.run_id, pgid=suspect.pgid, grace_s=grace_s, clock=clock):
+        if (
+            suspect.run_id
+            and not suspect.external
+            and await end(suspect.brain, run_id=suspect.run_id, pgid=suspect.pgid, grace_s=grace_s, clock=clock)
+        ):
             continue
         await store.write(free, suspect.agent, suspect.token, suspect.run_id)
         freed += 1

@@ -16,6 +16,7 @@ from covey.base.settings import AgentSettings, Settings
 from covey.brains.model import Brain, Outcome, failure
 from covey.runner import turns
 from covey.runner.hands import RunHands
+from covey.runner.orphans import Suspect, free_the_gone
 from covey.runner.standing import Standing, standing
 from covey.runner.turns import Lane, Limits, Work
 from covey.store import Store
@@ -165,7 +166,9 @@ class Runner:
 
     async def _beat_on(self) -> None:
         while True:
-            await self._clock.sleep(min(self._settings.heartbeat_s, self._settings.lease_s / 4) if self._runs else self._settings.heartbeat_s)
+            await self._clock.sleep(
+                min(self._settings.heartbeat_s, self._settings.lease_s / 4) if self._runs else self._settings.heartbeat_s
+            )
             await self.beat()
 
     async def beat(self) -> None:
@@ -183,6 +186,16 @@ class Runner:
         for run_id in lost:
             if run_id in self._runs:
                 self._runs[run_id].end("lost")
+        await free_the_gone(self._store, self._clock, self._settings.grace_s, self._forgot)
+
+    def _forgot(self, suspect: Suspect) -> bool:
+        """Whether the lease is this agent's, and no run of it is at work (its claim was committed, its answer lost)."""
+        return (
+            suspect.agent == self.agent.id
+            and suspect.host is not None
+            and suspect.host.pid == self._pid
+            and suspect.run_id not in self._runs
+        )
 
     def _trouble(self, error: CoveyError) -> None:
         """The store can't be had: said in `health`; a brain whose lease has run out meanwhile is ended (N2)."""
@@ -331,4 +344,7 @@ def _outcome_of(thinking: asyncio.Future[Outcome]) -> Outcome:
     if error is None:
         return thinking.result()
     frames = "".join(traceback.format_tb(error.__traceback__)[-3:])
-    return failure(f"{type(error).__name__}: {error}\n{frames}".strip(), permanent=isinstance(error, CoveyError) and error.code in ("invalid", "misconfigured"))
+    return failure(
+        f"{type(error).__name__}: {error}\n{frames}".strip(),
+        permanent=isinstance(error, CoveyError) and error.code in ("invalid", "misconfigured"),
+    )

@@ -123,7 +123,9 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         parts=tasks.children(tx, task.task_id) if task is not None else [],
         context=[{"kind": entry.kind, "text": entry.text, "at": entry.at} for entry in entries.live(tx, work.agent)],
         colleagues=[{"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in everyone if each.id != work.agent],
-        project=_project(tx, task.project_id if task is not None else work.main.context.get("projectId") if work.main is not None else None),
+        project=_project(
+            tx, task.project_id if task is not None else work.main.context.get("projectId") if work.main is not None else None
+        ),
         deadline_s=run_timeout_s(task.estimated_seconds if task is not None else estimate_s, hard_cap_s),
     )
 
@@ -143,7 +145,9 @@ def _answer(tx: Transaction, task: Task) -> Asked | None:
 
 
 def _project(tx: Transaction, name: str | None) -> dict[str, Any] | None:
-    return next(({"name": each.name, "path": each.path, "agents": each.agents} for each in configuring.projects(tx) if each.name == name), None)
+    return next(
+        ({"name": each.name, "path": each.path, "agents": each.agents} for each in configuring.projects(tx) if each.name == name), None
+    )
 
 
 def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: int) -> None:
@@ -176,7 +180,9 @@ def _settle_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) 
         sent = _send_all(tx, work, outcome, limits)
         asked = next((ident for ident, waits in sent if waits), None)
         if asked is None:
-            working.fail(tx, agent, token, "its brain wants to wait for an answer, but no message of its outcome that requires a response was sent")
+            working.fail(
+                tx, agent, token, "its brain wants to wait for an answer, but no message of its outcome that requires a response was sent"
+            )
         else:
             working.wait_for_answer(tx, agent, token, asked)
     elif outcome.kind == "split" and outcome.tasks:
@@ -230,7 +236,9 @@ def bury(tx: Transaction, agent: str, dead: Message, reason: str) -> None:
     """Tell of a dead letter: its sender if it waits for an answer, and the operator."""
     words = f"{agent} could not handle the message {dead.message_id} in {dead.attempts} tries: {reason[:2000]}"
     if dead.requires_response and dead.from_ not in (SYSTEM, OPERATOR):
-        sending.notify(tx, dead.from_, f"No answer: {dead.content['subject'] or dead.body[:80]}", words, in_reply_to=dead.message_id, prompts=True)
+        sending.notify(
+            tx, dead.from_, f"No answer: {dead.content['subject'] or dead.body[:80]}", words, in_reply_to=dead.message_id, prompts=True
+        )
     sending.notify(
         tx, OPERATOR, f"Dead letter at {agent}", f"{words}. `covey dead requeue {dead.message_id}` tries it again, `covey dead drop {dead.message_id}` drops it.",
         type="alert", priority="high", in_reply_to=dead.message_id if dead.from_ == OPERATOR else None,
@@ -257,7 +265,9 @@ def _re(asked: Message) -> str:
 def _send_all(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> list[tuple[str, bool]]:
     """The ids of the outcome's messages that were stored, and whether each waits for an answer."""
     return [
-        (ident, message.content.requires_response) for message in outcome.messages[:100] if (ident := _send(tx, work, message, limits.wait_s)) is not None
+        (ident, message.content.requires_response)
+        for message in outcome.messages[:100]
+        if (ident := _send(tx, work, message, limits.wait_s)) is not None
     ]
 
 
@@ -285,7 +295,9 @@ def _add_tasks(tx: Transaction, work: Work, outcome: Outcome) -> None:
 
 def _remember_mail(tx: Transaction, work: Work, message: Message, limits: Limits | None = None) -> None:
     text = f"{message.from_}: {message.content['subject'] + ' — ' if message.content['subject'] else ''}{message.body}"
-    entries.remember(tx, work.agent, "message", text[:ENTRY_CHARS], source=message.message_id, max_tokens=limits.max_context if limits else 8192)
+    entries.remember(
+        tx, work.agent, "message", text[:ENTRY_CHARS], source=message.message_id, max_tokens=limits.max_context if limits else 8192
+    )
 
 
 def _remember_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:

@@ -46,7 +46,10 @@ class Watchdog:
             self.missed += 1
         self._turned.clear()
         if self.missed > 6:
-            print(f"{time.strftime('%FT%TZ', time.gmtime())} the event loop has not turned for {self._round_s * 6:.0f} s; this process ends now", file=sys.stderr)
+            print(
+                f"{time.strftime('%FT%TZ', time.gmtime())} the event loop has not turned for {self._round_s * 6:.0f} s; this process ends now",
+                file=sys.stderr,
+            )
             faulthandler.dump_traceback(all_threads=True)
             self._end(EX_HUNG)
             return

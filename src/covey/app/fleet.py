@@ -1,0 +1,154 @@
+"""The fleet as a Python program uses it: open it, send, ask, give tasks, wait. Each call is one verb of the store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from covey.agents.model import THE_OPERATOR, Caller, as_agent
+from covey.app.opening import open_store, prepare
+from covey.base.clock import Clock, SystemClock
+from covey.base.config import load
+from covey.base.errors import Failed
+from covey.base.settings import Settings
+from covey.messages import reading as mail
+from covey.messages import sending
+from covey.messages.model import Draft, Message, Receipt, draft
+from covey.reports import status, why
+from covey.store import Store, Transaction
+from covey.tasks import adding, changing
+from covey.tasks import reading as tasks
+from covey.tasks.model import Task, TaskDraft
+
+P = ParamSpec("P")
+R = TypeVar("R")
+LOOK_S = 0.1
+"""How often a waiting call looks; the store is on this machine or near."""
+
+
+class Fleet:
+    """An open fleet. Use it as `async with covey.Fleet.open("folder") as fleet:`; it works while the fleet is down too."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock | None = None) -> None:
+        self.store = store
+        self.settings = settings
+        self._clock = clock or SystemClock()
+
+    @classmethod
+    def open(cls, folder: str | Path = ".", config: str | Path | None = None, environ: Mapping[str, str] | None = None, **flags: Any) -> Self:
+        """The fleet of a folder, by its covey.toml or the default eight.
+
+        Raises:
+            Misconfigured: covey.toml is refused, each fault with its line.
+            StoreUnavailable, StoreDamaged: The store can't be opened.
+        """
+        path = Path(config) if config is not None else None
+        settings = load(path, dir=Path(folder), environ=os.environ if environ is None else environ, flags=flags)
+        return cls(open_store(settings), settings)
+
+    async def __aenter__(self) -> Self:
+        await prepare(self.store, self.settings)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the store; the fleet's processes, if any, go on."""
+        await self.store.close()
+
+    async def write(self, verb: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call any verb."""
+        return await self.store.write(verb, *args, **kwargs)
+
+    async def read(self, verb: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call any reading verb."""
+        return await self.store.read(verb, *args, **kwargs)
+
+    async def send(self, to: str | list[str], text: str, *, by: str | None = None, **more: Any) -> Receipt:
+        """The receipt of a message; `by` names the agent that sends, the operator if not given. `more` is as in `messages.model.draft`.
+
+        Raises:
+            CoveyError: As `messages.sending.send`.
+        """
+        return await self.post(draft(to, text, **more), by=by)
+
+    async def post(self, message: Draft, *, by: str | None = None) -> Receipt:
+        """As `send`, for a whole draft."""
+        return await self.store.write(sending.send, message, _caller(by), wait_s=self.settings.wait_s)
+
+    async def ask(self, to: str, text: str, *, timeout_s: float = 60.0, by: str | None = None, **more: Any) -> Message:
+        """The reply of one agent to a question.
+
+        Raises:
+            Failed: No reply came in time; the question stands, a late reply is still delivered.
+        """
+        now = await self.store.read(_now)
+        receipt = await self.send(to, text, by=by, requires_response=True, deadline=now + timeout_s, **more)
+        answer = await self.answer(receipt.message_id, timeout_s)
+        if answer is None:
+            raise Failed(
+                f"{to} did not answer within {timeout_s:g} s. `covey why {receipt.message_id}` says where the question stands;"
+                " a late answer still comes to the inbox.",
+                messageId=receipt.message_id,
+            )
+        return answer
+
+    async def answer(self, message_id: str, timeout_s: float) -> Message | None:
+        """The first reply to a message, as soon as it is there; None if none came in time."""
+        until = self._clock.boot() + timeout_s
+        while True:
+            found = await self.store.read(mail.answers, message_id)
+            if found:
+                return found[0]
+            if self._clock.boot() >= until:
+                return None
+            await self._clock.sleep(LOOK_S)
+
+    async def add_task(self, agent: str | None, description: str, *, needs: Sequence[str] = (), by: str | None = None, **more: Any) -> Task:
+        """A new task for an agent, `@capability`, or whoever is free (None). `more` is as in `tasks.model.TaskDraft`.
+
+        Raises:
+            CoveyError: As `tasks.adding.add`.
+        """
+        wanted = TaskDraft(description=description, agent=agent, dependencies=list(needs), **more)
+        return await self.store.write(adding.add, wanted, _caller(by))
+
+    async def task(self, task_id: str) -> Task:
+        """One task as it stands."""
+        return await self.store.read(tasks.show, task_id)
+
+    async def wait_task(self, task_id: str, timeout_s: float = 3600.0) -> Task:
+        """The task once it has ended, or as it stands when the time is up."""
+        until = self._clock.boot() + timeout_s
+        while True:
+            found = await self.task(task_id)
+            if not found.is_open or self._clock.boot() >= until:
+                return found
+            await self._clock.sleep(LOOK_S)
+
+    async def cancel_task(self, task_id: str, reason: str = "") -> Task:
+        """The task, cancelled."""
+        return await self.store.write(changing.cancel, task_id, THE_OPERATOR, reason)
+
+    async def inbox(self, agent: str = "operator", *, unread: bool = False, limit: int = 50) -> list[Message]:
+        """An agent's mail, or the operator's, newest first. Looking does not acknowledge."""
+        return (await self.store.read(mail.inbox, agent, unread=unread, limit=limit)).items
+
+    async def status(self, agent: str) -> dict[str, Any]:
+        """The seeds' agent-state object, live (A4)."""
+        return await self.store.read(status.agent_state, agent)
+
+    async def why(self, ident: str) -> str:
+        """One paragraph: where a task, message or agent stands, and what it waits for (K8)."""
+        return (await self.store.read(why.why, ident)).sentence
+
+
+def _caller(by: str | None) -> Caller:
+    return THE_OPERATOR if by in (None, "operator") else as_agent(str(by))
+
+
+def _now(tx: Transaction) -> float:
+    return tx.now
