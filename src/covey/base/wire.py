@@ -42,15 +42,17 @@ def parse(raw: bytes | str) -> Any:
         raise Invalid(f"the request is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.", field="") from error
     except RecursionError as error:
         raise Invalid("the request nests too deeply; flatten it.", field="") from error
+    except ValueError as error:
+        raise Invalid(f"the request has a number that is too long ({error}).", field="") from error
     if "\\u" in text or not text.isascii():
         check_text(value)
     return value
 
 
-def convert(kind: type[T], value: Any) -> T:
-    """The plain value as this type, strictly: no string becomes a number."""
+def convert(kind: type[T], value: Any, *, strict: bool = True) -> T:
+    """The plain value as this type: no string becomes a number, unless not `strict` (a query, where all is text)."""
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         _refuse(str(error))
 
@@ -89,7 +91,9 @@ def check_text(value: Any, path: str = "") -> None:
         try:
             value.encode()
         except UnicodeEncodeError as error:
-            raise Invalid(f"{path or 'the text'} has a lone surrogate at character {error.start}; it is not valid text.", field=path) from error
+            raise Invalid(
+                f"{path or 'the text'} has a lone surrogate at character {error.start}; it is not valid text.", field=path
+            ) from error
     elif isinstance(value, dict):
         for key, item in value.items():
             check_text(key, path)

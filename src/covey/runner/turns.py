@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from covey.agents import configuring, living, roster
+from covey.agents import configuring, external, living, roster
 from covey.agents.model import OPERATOR, SYSTEM, as_agent
 from covey.base.errors import CoveyError
 from covey.base.processes import Identity
@@ -60,16 +60,26 @@ class Work(msgspec.Struct, frozen=True):
 
 
 @relaxed
-def take(tx: Transaction, agent: str, lane: Lane, node: str, pid: int, limits: Limits) -> Work | None:
-    """What the agent does next in this lane, leased to it; None if nothing is ready or it takes nothing (A7, K2, M4)."""
+def take(tx: Transaction, agent: str, lane: Lane, node: str, pid: int | None, limits: Limits) -> Work | None:
+    """What the agent does next in this lane, leased to it; None if nothing is ready or it takes nothing (A7, K2, M4).
+
+    `pid` is None for an external agent, which has no process of ours: its call is its heartbeat (A5b).
+    """
     if not roster.find(tx, agent).takes_work:
         return None
     work = _take_mail(tx, agent, limits) if lane == "mail" else _take_task(tx, agent, limits)
     if work is None:
         return None
     runs.open_run(tx, work.run_id, item=work.item, kind=work.kind, agent=agent, node=node, attempt=work.attempt)
-    living.beat(tx, agent, pid=pid)
+    _beat(tx, agent, pid)
     return work
+
+
+def _beat(tx: Transaction, agent: str, pid: int | None) -> None:
+    if pid is None:
+        external.seen(tx, agent)
+    else:
+        living.beat(tx, agent, pid=pid)
 
 
 def _take_mail(tx: Transaction, agent: str, limits: Limits) -> Work | None:
@@ -150,7 +160,7 @@ def _project(tx: Transaction, name: str | None) -> dict[str, Any] | None:
     )
 
 
-def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: int) -> None:
+def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: int | None) -> None:
     """Everything a turn comes to, in one commit: the item closed, replies and mail sent, tasks made, decisions kept.
 
     Raises:
@@ -165,7 +175,7 @@ def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: i
     cost = outcome.cost or Cost()
     tokens = cost.tokens_in + cost.tokens_out
     runs.close(tx, work.run_id, outcome.kind, cost_usd=cost.usd or None, tokens=tokens or None, exit_code=outcome.exit_code)
-    living.beat(tx, work.agent, pid=pid)
+    _beat(tx, work.agent, pid)
 
 
 def settle_and_take(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, node: str, pid: int) -> Work | None:

@@ -50,6 +50,8 @@ CREATE TABLE agents (
 );
 CREATE INDEX agents_in_order ON agents (place) WHERE removed_at IS NULL;
 
+CREATE TABLE tokens (name TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, at REAL NOT NULL);
+
 CREATE TABLE agent_queues (agent TEXT NOT NULL REFERENCES agents (id), queue TEXT NOT NULL, PRIMARY KEY (agent, queue));
 CREATE INDEX agent_queues_by_queue ON agent_queues (queue);
 

@@ -1,0 +1,92 @@
+"""An external agent at work: it claims, renews and settles by its own calls, under the same leases as any other (A5b, K4).
+
+It keeps no state here: what a token stands for is read from the store each time.
+"""
+
+from __future__ import annotations
+
+from covey.agents import roster
+from covey.base.errors import Conflict
+from covey.brains.model import Outcome
+from covey.messages import handling
+from covey.messages.model import Message
+from covey.runner import turns
+from covey.runner.turns import Lane, Limits, Work
+from covey.store import Transaction, relaxed, statement
+from covey.tasks import reading, runs, working
+
+RUN_OF_TOKEN = statement(__package__, "run_of_token")
+NOWHERE = ""
+"""The node of a run that no node of ours can end."""
+
+
+@relaxed
+def claim(tx: Transaction, agent: str, lanes: tuple[Lane, ...], limits: Limits) -> Work | None:
+    """What the agent does next, leased to it, from the first of these lanes that has something; None if nothing is ready.
+
+    Raises:
+        Conflict: It is no external agent: its own process does its work.
+    """
+    found = roster.find(tx, agent)
+    if found.brain != "external":
+        raise Conflict(
+            f'{agent} has a {found.brain} brain, whose process takes its work; only an agent with `brain = "external"` claims by hand.'
+        )
+    for lane in lanes:
+        work = turns.take(tx, agent, lane, NOWHERE, None, limits)
+        if work is not None:
+            turns.started(tx, work)
+            return work
+    return None
+
+
+def work_of(tx: Transaction, agent: str, token: str) -> Work:
+    """What a current token of this agent stands for.
+
+    Raises:
+        LeaseLost: The token is not current, or another agent's.
+    """
+    row = tx.one(RUN_OF_TOKEN, token=token)
+    run = runs.find(tx, row.run_id) if row is not None and row.run_id is not None else None
+    if run is None or run.agent != agent:
+        raise working.lost(agent)
+    held = tx.one(working.HELD, token=token)
+    task = reading.with_needs(tx, held) if held is not None else None
+    mail = [Message.from_row(each) for each in tx.all(handling.TAKEN, token=token)]
+    main = mail.pop(0) if run.kind == "message" and mail else None
+    return Work(agent, "task" if task else "mail", run.kind, token, run.id, run.attempt, run.item, main, task, mail)
+
+
+def settle(tx: Transaction, agent: str, token: str, outcome: Outcome, limits: Limits) -> Work:
+    """What was settled: the item closed, replies and mail sent, tasks made, decisions kept, all in one commit.
+
+    Raises:
+        LeaseLost: The lease ended meanwhile; nothing of the outcome is stored.
+    """
+    work = work_of(tx, agent, token)
+    turns.settle(tx, work, outcome, limits, None)
+    return work
+
+
+@relaxed
+def renew(tx: Transaction, agent: str, token: str, lease_s: float) -> float:
+    """Until when the lease stands now.
+
+    Raises:
+        LeaseLost: The token is not current.
+    """
+    work_of(tx, agent, token)
+    working.renew(tx, token, lease_s=lease_s)
+    handling.renew(tx, token, lease_s=lease_s)
+    return tx.now + lease_s
+
+
+def give_back(tx: Transaction, agent: str, token: str, reason: str) -> Work:
+    """What waits again as if it had not been claimed.
+
+    Raises:
+        LeaseLost: The token is not current.
+    """
+    work = work_of(tx, agent, token)
+    turns.give_back(tx, work, reason)
+    return work
