@@ -77,6 +77,11 @@ def threads(tx: Transaction, *, before: int | None = None, limit: int = 50) -> l
     return tx.all(THREADS, before=before or 1 << 62, limit=limit)
 
 
+def counts(tx: Transaction) -> dict[str, int]:
+    """How many copies are in each state."""
+    return {row.state: row.n for row in tx.all(COUNTS)}
+
+
 def latest(tx: Transaction, limit: int = 1000) -> list[Message]:
     """The last messages of the whole fleet, oldest first (S1)."""
     return _messages(tx, tx.all(LATEST, limit=limit))[::-1]
