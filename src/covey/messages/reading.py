@@ -51,7 +51,7 @@ def inbox(tx: Transaction, agent: str, *, unread: bool = False, before: int | No
     if agent != OPERATOR:
         roster.find(tx, agent, field="agent")
     rows = tx.all(INBOX, receiver=agent, unread=int(unread), before=before or 1 << 62, limit=limit + 1)
-    return _page(tx, rows, limit)
+    return page(tx, rows, limit)
 
 
 def unread_count(tx: Transaction, agent: str) -> int:
@@ -69,7 +69,7 @@ def thread(tx: Transaction, ident: str, *, after: int = 0, limit: int = 200) -> 
     rows = tx.all(THREAD, thread_id=ident, after=after, limit=limit + 1)
     if not rows and not after:
         raise NotFound(f"there is no thread {ident!r}; `covey inbox AGENT --json` shows threadIds.", field="thread")
-    return _page(tx, rows, limit)
+    return page(tx, rows, limit)
 
 
 def threads(tx: Transaction, *, before: int | None = None, limit: int = 50) -> list[Row]:
@@ -89,7 +89,7 @@ def latest(tx: Transaction, limit: int = 1000) -> list[Message]:
 
 def dead_letters(tx: Transaction, *, before: int | None = None, limit: int = 50) -> Page:
     """Copies that were given up, newest first (M8)."""
-    return _page(tx, tx.all(DEAD_LETTERS, before=before or 1 << 62, limit=limit + 1), limit)
+    return page(tx, tx.all(DEAD_LETTERS, before=before or 1 << 62, limit=limit + 1), limit)
 
 
 def search(tx: Transaction, text: str, *, limit: int = 50) -> list[Message]:
@@ -105,7 +105,8 @@ def answers(tx: Transaction, ident: str) -> list[Message]:
     return _messages(tx, tx.all(ANSWERS, id=ident))
 
 
-def _page(tx: Transaction, rows: list[Row], limit: int) -> Page:
+def page(tx: Transaction, rows: list[Row], limit: int) -> Page:
+    """The page of so many rows, of which one more was asked for than it shows."""
     return Page(_messages(tx, rows[:limit]), rows[limit - 1].copy_seq if len(rows) > limit else None)
 
 

@@ -1,0 +1,119 @@
+"""What a caller may see of the fleet's mail: the operator all of it, an agent what it sent or got itself. One rule for every door.
+
+Read only. Roster and tasks are everybody's to see; mail is not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from covey.agents.model import Caller
+from covey.base.errors import Forbidden, NotFound
+from covey.messages import reading
+from covey.messages.model import Message
+from covey.messages.reading import Page
+from covey.store import Row, Transaction, statement
+from covey.store.events import Event
+
+THREAD_OF = statement(__package__, "thread_of")
+THREADS_OF = statement(__package__, "threads_of")
+SEARCH_OF = statement(__package__, "search_of")
+_END = 1 << 62
+
+
+def all_is_seen_by(by: Caller) -> bool:
+    """Whether the caller may see everybody's mail. Pure."""
+    return by.kind != "agent"
+
+
+def inbox(tx: Transaction, agent: str, by: Caller, *, unread: bool = False, before: int | None = None, limit: int = 50) -> Page:
+    """As `reading.inbox`, of the caller's own mailbox; the operator may look into each.
+
+    Raises:
+        Forbidden: It is another's.
+    """
+    if not all_is_seen_by(by) and by.name != agent:
+        raise Forbidden(f"this is {agent}'s mailbox, and the token is {by.name}'s; an agent may read its own mailbox only.")
+    return reading.inbox(tx, agent, unread=unread, before=before, limit=limit)
+
+
+def show(tx: Transaction, ident: str, by: Caller) -> list[Message]:
+    """As `reading.show`: all copies for the sender and the operator, its own copy for a receiver.
+
+    Raises:
+        NotFound: There is no such message.
+        Forbidden: The caller neither sent nor got it.
+    """
+    mine = [message for message in reading.show(tx, ident) if concerns(message, by)]
+    if not mine:
+        raise not_yours(f"the message {ident}", by)
+    return mine
+
+
+def concerns(message: Message, by: Caller) -> bool:
+    """Whether the caller may see this copy. Pure."""
+    return all_is_seen_by(by) or by.name in (message.from_, message.receiver)
+
+
+def not_yours(what: str, by: Caller) -> Forbidden:
+    """The error for mail between others."""
+    return Forbidden(f"{what} is between others, and the token is {by.name}'s; an agent sees only what it sent or got.")
+
+
+def replies(tx: Transaction, ident: str, by: Caller) -> list[Message]:
+    """The replies to a message that the caller may see, in order."""
+    show(tx, ident, by)
+    return [message for message in reading.answers(tx, ident) if concerns(message, by)]
+
+
+def thread(tx: Transaction, ident: str, by: Caller, *, after: int = 0, limit: int = 200) -> Page:
+    """As `reading.thread`, of what the caller sent or got.
+
+    Raises:
+        NotFound: There is no such thread.
+        Forbidden: The caller has no part in it.
+    """
+    if all_is_seen_by(by):
+        return reading.thread(tx, ident, after=after, limit=limit)
+    rows = tx.all(THREAD_OF, thread_id=ident, name=by.name, after=after, limit=limit + 1)
+    if not rows and not after:
+        reading.thread(tx, ident, limit=1)
+        raise not_yours(f"the thread {ident}", by)
+    return reading.page(tx, rows, limit)
+
+
+def threads(tx: Transaction, by: Caller, *, before: int | None = None, limit: int = 50) -> list[Row]:
+    """As `reading.threads`, of those the caller has a part in."""
+    if all_is_seen_by(by):
+        return reading.threads(tx, before=before, limit=limit)
+    return tx.all(THREADS_OF, name=by.name, before=before or _END, limit=limit)
+
+
+def search(tx: Transaction, text: str, by: Caller, *, limit: int = 50) -> list[Message]:
+    """As `reading.search`, in what the caller sent or got."""
+    if all_is_seen_by(by):
+        return reading.search(tx, text, limit=limit)
+    words = re.findall(r"\w+", text)
+    if not words:
+        return []
+    match = " ".join(f'"{word}"' for word in words)
+    return reading.page(tx, tx.all(SEARCH_OF, name=by.name, match=match, words=" ".join(words), limit=limit), limit).items
+
+
+def check_subject(tx: Transaction, ident: str, by: Caller) -> None:
+    """Refuse an id that names a message between others.
+
+    Raises:
+        Forbidden: It does.
+    """
+    try:
+        show(tx, ident, by)
+    except NotFound:
+        return
+
+
+def event(found: Event, by: Caller) -> bool:
+    """Whether the caller may see this event: those of messages only if it is its sender or a receiver. Pure."""
+    if all_is_seen_by(by) or not found.kind.startswith("message."):
+        return True
+    return found.agent == by.name or by.name in found.data.get("to", ())
