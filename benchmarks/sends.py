@@ -1,0 +1,74 @@
+"""Sends from one process: 64 in flight, and one alone, beside raw commits of the same bytes in the same run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from benchmarks.measuring import Figure, folder, median, ms, percentile, raw_database, store_in
+from covey.agents.model import as_agent
+from covey.messages.model import draft
+from covey.messages.sending import send
+from covey.store import Store
+
+IN_FLIGHT = 64
+SENDS = 6400
+BODY = "a message of an ordinary length, as agents write them to each other. " * 3
+
+
+async def _many(store: Store) -> float:
+    async def sender(lane: int) -> None:
+        for number in range(SENDS // IN_FLIGHT):
+            await store.write(send, draft("coder" if lane % 2 else "ops", f"{number} {BODY}"), as_agent("chief"))
+
+    began = time.perf_counter()
+    await asyncio.gather(*(sender(lane) for lane in range(IN_FLIGHT)))
+    return SENDS / (time.perf_counter() - began)
+
+
+def _raw_many(path: Path) -> float:
+    db = raw_database(path, "FULL")
+    began = time.perf_counter()
+    for start in range(0, SENDS, IN_FLIGHT):
+        with db:
+            db.executemany("INSERT INTO rows (id, body) VALUES (?, ?)", [(f"msg_{start + n:032d}", BODY) for n in range(IN_FLIGHT)])
+    return SENDS / (time.perf_counter() - began)
+
+
+async def _alone(store: Store) -> float:
+    times = []
+    for number in range(300):
+        began = time.perf_counter()
+        await store.write(send, draft("coder", f"{number} {BODY}"), as_agent("chief"))
+        times.append(time.perf_counter() - began)
+    return percentile(times, 0.5)
+
+
+def _raw_alone(path: Path) -> float:
+    db = raw_database(path, "FULL")
+    times = []
+    for number in range(300):
+        began = time.perf_counter()
+        db.execute("INSERT INTO rows (id, body) VALUES (?, ?)", (f"msg_{number:032d}", BODY))
+        times.append(time.perf_counter() - began)
+    return percentile(times, 0.5)
+
+
+def measure() -> list[Figure]:
+    """Both figures, `full`."""
+    with folder() as path:
+
+        async def ours() -> tuple[float, float]:
+            async with store_in(path / f"{time.monotonic_ns()}") as store:
+                return await _many(store), await _alone(store)
+
+        found = [asyncio.run(ours()) for _ in range(5)]
+        many = sorted(each[0] for each in found)[2]
+        alone = sorted(each[1] for each in found)[2]
+        raw_many, raw_alone = median(lambda: _raw_many(path)), median(lambda: _raw_alone(path))
+    share, times = many / raw_many, alone / raw_alone
+    return [
+        Figure("64 sends in flight, full", f"{many:,.0f}/s ({share:.0%} of raw)", f"{raw_many:,.0f} rows/s by group commit", "≥ 15 % of raw", share >= 0.15),
+        Figure("one send alone, full, p50", f"{ms(alone)} ({times:.1f} × raw)", f"{ms(raw_alone)} a one-row commit", "≤ 3 × raw", times <= 3),
+    ]
