@@ -128,5 +128,6 @@ class Brain(Protocol):
 
 
 MakeBrain = Callable[[AgentSettings], Brain]
-Thinker = Callable[[Turn], Outcome | str | None | Awaitable[Outcome | str | None]]
-"""The function of a python brain: what it answers may be plain text."""
+Answer = Outcome | str | dict[str, Any] | None
+"""What the code of a python brain may answer: text is the result or reply, a dict is data, None is done with nothing to say."""
+Answers = Answer | Awaitable[Answer]

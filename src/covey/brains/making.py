@@ -1,0 +1,65 @@
+"""The brain that an agent's settings ask for. Each kind is imported when it is made, so that an agent's process holds only its own."""
+
+from __future__ import annotations
+
+from covey.base.errors import Failed, Misconfigured
+from covey.base.settings import AgentSettings
+from covey.brains.launching import Site
+from covey.brains.model import Brain, Hands, Outcome, Turn
+
+_LATER = {
+    "model": "a model as a brain is not part of this version; it will come with the extra covey[model]",
+    "a2a": "a remote A2A agent as a brain is not part of this version; it will come with the extra covey[a2a]",
+}
+
+
+def make(settings: AgentSettings, site: Site | None = None) -> Brain:
+    """The agent's brain, not yet started: programs and modules are looked for at its first turn.
+
+    Raises:
+        Misconfigured: The kind is not part of this version, or `user` or an option can't be had.
+    """
+    site = site or Site()
+    kind = settings.brain.kind
+    if kind == "rules":
+        from covey.brains.rules import RulesBrain  # noqa: PLC0415 - see above
+
+        return RulesBrain(settings)
+    if kind == "command":
+        from covey.brains.command import CommandBrain  # noqa: PLC0415 - see above
+
+        return CommandBrain(settings, site)
+    if kind == "python":
+        from covey.brains import python  # noqa: PLC0415 - see above
+
+        if settings.brain.options:
+            raise Misconfigured(f"agent {settings.id}: a python brain has no options; keep them in its own code or in `env`.")
+        return python.PythonProcessBrain(settings, site) if python.wants_process(settings) else python.PythonBrain(settings, site)
+    if kind == "external":
+        return ExternalBrain(settings)
+    raise Misconfigured(f'agent {settings.id}: brain kind "{kind}": {_LATER[kind]}. Until then a command brain can call it.')
+
+
+class ExternalBrain:
+    """The brain of an agent whose thinking is done outside: a session that fetches its mail and work by itself (A5b)."""
+
+    kind = "external"
+    lanes = 0
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self._name = settings.id
+
+    async def think(self, turn: Turn, hands: Hands) -> Outcome:  # noqa: ARG002 - the contract's
+        """Nothing.
+
+        Raises:
+            Failed: Always.
+        """
+        raise Failed(f"{self._name} is external: its own session fetches its mail and tasks; nothing here can think for it.")
+
+    def can(self, description: str) -> bool:  # noqa: ARG002 - the contract's
+        """Whoever is behind it may be able to do anything."""
+        return True
+
+    async def close(self) -> None:
+        """It holds nothing."""
