@@ -31,7 +31,6 @@ class DatagramBell:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._folder = folder
         self._folder_fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self._sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
         self._near: dict[str, tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = {}
@@ -51,12 +50,10 @@ class DatagramBell:
                 self._sender.sendto(b"!", self._address(name))
 
     def listen(self, name: str, hint: Callable[[], None]) -> Callable[[], None]:
-        """Bind the socket of this name and call `hint` once for all rings that wait."""
-        loop = asyncio.get_running_loop()
-        (self._folder / name).unlink(missing_ok=True)
+        """Bind the socket of this name, in the place of an earlier one, and call `hint` once for all rings that wait."""
         receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
-        receiver.bind(self._address(name))
-        mine = (self._folder / name).stat().st_ino
+        mine = self._bind(receiver, name)
+        near = (asyncio.get_running_loop(), hint)
 
         def drain() -> None:
             with contextlib.suppress(BlockingIOError):
@@ -65,16 +62,43 @@ class DatagramBell:
             hint()
 
         def stop() -> None:
-            loop.remove_reader(receiver)
+            if self._near.get(name) is near:
+                del self._near[name]
+            self._unbind(name, mine)
+            near[0].remove_reader(receiver)
             receiver.close()
-            self._near.pop(name, None)
-            with contextlib.suppress(FileNotFoundError):
-                if (self._folder / name).stat().st_ino == mine:
-                    (self._folder / name).unlink()
 
-        loop.add_reader(receiver, drain)
-        self._near[name] = (loop, hint)
+        near[0].add_reader(receiver, drain)
+        self._near[name] = near
         return stop
+
+    def _bind(self, receiver: socket.socket, name: str) -> int:
+        """Bind under a name of its own first: after the rename nobody was deaf for a moment, whoever was there before."""
+        own = self._own(name)
+        receiver.bind(self._address(own))
+        self._rename(own, name)
+        return self._inode(name)
+
+    def _unbind(self, name: str, mine: int) -> None:
+        """Remove the socket if it is still ours. A successor's, which may have come this very moment, is put back."""
+        with contextlib.suppress(OSError):
+            if self._inode(name) != mine:
+                return
+            taken = self._own(name)
+            self._rename(name, taken)
+            if self._inode(taken) != mine:
+                with contextlib.suppress(FileExistsError):
+                    os.link(taken, name, src_dir_fd=self._folder_fd, dst_dir_fd=self._folder_fd)
+            os.unlink(taken, dir_fd=self._folder_fd)
+
+    def _own(self, name: str) -> str:
+        return f".{name}.{os.urandom(4).hex()}"
+
+    def _rename(self, old: str, new: str) -> None:
+        os.rename(old, new, src_dir_fd=self._folder_fd, dst_dir_fd=self._folder_fd)
+
+    def _inode(self, name: str) -> int:
+        return os.stat(name, dir_fd=self._folder_fd).st_ino
 
     def close(self) -> None:
         """Give back the descriptors."""

@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from covey.base.ids import Ids
 from covey.store.transaction import Transaction
 
 
-class Retry(Exception):
-    """The database gave up this batch for reasons of its own (a deadlock, a lost connection); run it again."""
-
-
 class Writer(Protocol):
     """One connection that writes. Used by one thread."""
 
     def wait_turn(self) -> None:
-        """Return once this process may write (SQLite: the lock file), or raise StoreBusy."""
+        """Return once this process may write (SQLite: the lock file)."""
         ...
 
     def begin(self, *, full: bool, locks: Sequence[tuple[str, str]]) -> Transaction:
         """Open a transaction whose `now` is read after its locks are taken."""
         ...
 
-    def savepoint(self) -> None: ...
-    def release(self) -> None: ...
-    def rollback_to(self) -> None: ...
-
     def commit(self, tx: Transaction) -> None:
-        """Write the news and commit; on an error everything is rolled back."""
+        """Write the news and commit.
+
+        Raises:
+            Retry: Nothing was stored and the batch may run again.
+            Broken: It could not be committed; its error says whether that is certain.
+        """
         ...
 
-    def rollback(self) -> None: ...
+    def rollback(self) -> None:
+        """Undo what is open, if anything is. Never raises."""
+        ...
 
     def end_turn(self) -> None:
         """Let other processes write."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the connection."""
+        ...
 
 
 class Reader(Protocol):
@@ -48,20 +50,49 @@ class Reader(Protocol):
         """Open a read-only transaction on one snapshot."""
         ...
 
-    def end(self) -> None: ...
-    def close(self) -> None: ...
+    def end(self) -> None:
+        """Let the snapshot go."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
 
 
 class Engine(Protocol):
-    """A kind of database: opens connections."""
+    """A kind of database: opens connections, and looks after the whole of it."""
 
     writers: int
     readers: int
 
-    def writer(self, ids: Ids) -> Writer: ...
-    def reader(self, ids: Ids) -> Reader: ...
+    def writer(self, ids: Ids) -> Writer:
+        """A new connection that writes."""
+        ...
+
+    def reader(self, ids: Ids) -> Reader:
+        """A new connection that reads."""
+        ...
+
     def migrate(self, clock_wall: Callable[[], float]) -> list[str]:
         """Bring the schema up to date; the names of the migrations that were run."""
         ...
 
-    def close(self) -> None: ...
+    def backup(self, path: Path) -> None:
+        """Write one moment of the store, whole, to a new file, an SQLite database whatever the kind of this one."""
+        ...
+
+    def restore(self, path: Path) -> None:
+        """Put the content of such a file in the place of what is there. Nobody may have the store open."""
+        ...
+
+    def faults(self) -> list[str]:
+        """What is not sound, a sentence each; empty for a sound store."""
+        ...
+
+    def vacuum(self) -> None:
+        """Give room that is no longer used back to the disk."""
+        ...
+
+    def close(self) -> None:
+        """Give back what the engine itself holds."""
+        ...

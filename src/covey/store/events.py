@@ -81,7 +81,11 @@ def after(tx: Transaction, start: Bookmark, *, kinds: Sequence[str] = (), limit:
     """The events after a bookmark in order, of these kinds (or kind prefixes ending in `.`), or of all."""
     rows = tx.all(AFTER, xid=start.xid, seq=start.seq, limit=limit)
     bookmark = Bookmark(rows[-1].xid, rows[-1].seq) if rows else start
-    found = [Event.from_row(row) for row in rows if not kinds or any(row.kind == kind or (kind.endswith(".") and row.kind.startswith(kind)) for kind in kinds)]
+    found = [
+        Event.from_row(row)
+        for row in rows
+        if not kinds or any(row.kind == kind or (kind.endswith(".") and row.kind.startswith(kind)) for kind in kinds)
+    ]
     return Pages(found, bookmark, start, len(rows) == limit)
 
 

@@ -2,98 +2,98 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import threading
 import time
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import psycopg
-from psycopg import errors as pg
 
 from covey.base.clock import Clock
-from covey.base.errors import CoveyError, Failed, StoreBusy, StoreUnavailable
+from covey.base.errors import CoveyError, Failed, StoreUnavailable
 from covey.base.ids import Ids
-from covey.store.engine import Retry
+from covey.store import postgres_files
 from covey.store.migrate import migrations
+from covey.store.notify import NotifyBell
+from covey.store.postgres_errors import in_transaction, inside, is_lost, outside
 from covey.store.statements import Statement
-from covey.store.transaction import Event, Row, Transaction
+from covey.store.transaction import Broken, Event, Retry, Row, Transaction
 
-_SESSION = "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=10s -c timezone=UTC -c client_min_messages=warning"
-_NOW = "SELECT greatest(coalesce(%s, extract(epoch FROM clock_timestamp())::double precision) + ahead, floor) FROM clock WHERE id = 1"
-_INSERT_EVENT = "INSERT INTO events (xid, at, kind, agent, subject, data) VALUES (pg_current_xact_id()::text::bigint, %s, %s, %s, %s, %s)"
-_ROWS_OF = {"agent": ("agents", "id"), "task": ("tasks", "id"), "message": ("messages", "id"), "mailbox": ("vitals", "agent"), "schedule": ("schedules", "name")}
+__all__ = ["NotifyBell", "PostgresEngine"]
+
+_SESSION = (
+    "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=10s -c timezone=UTC -c client_min_messages=warning"
+)
+_RAW = "coalesce(%(given)s::double precision, extract(epoch FROM clock_timestamp())::double precision)"
+_NOW = "SELECT <raw> + ahead, floor FROM clock WHERE id = 1".replace("<raw>", _RAW)
+_CATCH_UP = "UPDATE clock SET ahead = floor - <raw> WHERE id = 1 AND floor - <raw> > ahead + 1 RETURNING ahead".replace("<raw>", _RAW)
+_LOCK = """
+  WITH locked AS MATERIALIZED (SELECT 1 FROM <table> WHERE <key> = %(item)s FOR UPDATE), found AS (SELECT count(*) AS n FROM locked)
+SELECT greatest(<raw> + ahead, floor), (SELECT n FROM found) FROM clock WHERE id = 1 AND (SELECT n FROM found) >= 0
+""".replace("<raw>", _RAW)
+_INSERT_EVENT = (
+    "INSERT INTO events (xid, at, kind, agent, subject, data) VALUES (pg_current_xact_id()::text::bigint, %s, %s, %s, %s, %s) RETURNING xid"
+)
+_STATUS = "SELECT pg_xact_status(%s::text::xid8)"
+_EVIDENCE = "SELECT 1 FROM events WHERE xid = %s AND at = %s AND kind = %s AND subject IS NOT DISTINCT FROM %s AND data = %s LIMIT 1"
+_ROW_OF = {
+    "agent": ("agents", "id"),
+    "task": ("tasks", "id"),
+    "message": ("messages", "id"),
+    "mailbox": ("vitals", "agent"),
+    "schedule": ("schedules", "name"),
+}
 """Kinds that are locked by their own row; all others by the fleet's one row of that kind in `locks`."""
-_CHANNEL = "covey"
-
-
-@contextlib.contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn PostgreSQL's own errors into ours, or into a retry where the batch may run again."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raise our_error(error) from error
-
-
-def our_error(error: psycopg.Error) -> Exception:
-    """What an error of PostgreSQL means to the store."""
-    said = " ".join(str(error).split())
-    match error:
-        case pg.DeadlockDetected() | pg.SerializationFailure():
-            return Retry(said)
-        case pg.LockNotAvailable() | pg.QueryCanceled() | pg.TooManyConnections():
-            return StoreBusy(f"PostgreSQL is busy ({said}); nothing was stored, try again.", retry_at=time.time() + 1)
-        case pg.DiskFull():
-            return StoreUnavailable(f"PostgreSQL's disk is full ({said}); nothing was stored.")
-        case psycopg.OperationalError() | psycopg.InterfaceError():
-            return StoreUnavailable(f"PostgreSQL can't be reached ({said}); check the server and the `store` address in covey.toml.")
-        case _:
-            return Failed(f"the store refused a statement ({type(error).__name__}: {said}); this is a fault of Covey, please report it.")
+_LOCKS = {table: _LOCK.replace("<table>", table).replace("<key>", key) for table, key in (*_ROW_OF.values(), ("locks", "kind"))}
 
 
 class PostgresConnection:
-    """One psycopg connection."""
+    """One psycopg connection, as a transaction uses it."""
 
-    def __init__(self, db: psycopg.Connection[Any]) -> None:
-        self.db = db
+    def __init__(self, db: psycopg.Connection[Any], engine: PostgresEngine) -> None:
+        self._db = db
+        self._engine = engine
 
     def rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         """All rows as named tuples."""
-        with plain_errors():
-            cursor = self.db.execute(statement.postgres, params)
-            if cursor.description is None:
-                return []
-            found = cursor.fetchall()
-            if not found:
-                return []
-            make = statement.make
-            if make is None or len(make._fields) != len(found[0]):
-                make = statement.make = namedtuple("Row", [column.name for column in cursor.description])  # noqa: PYI024 - the columns are known at run time only
-            return [make._make(row) for row in found]
+        try:
+            cursor = self._db.execute(statement.postgres, params)
+            found = cursor.fetchall() if cursor.description is not None else []
+        except psycopg.Error as error:
+            raise in_transaction(error) from error
+        if not found:
+            return []
+        make = statement.make
+        if make is None or len(make._fields) != len(found[0]):
+            names = [column.name for column in cursor.description or ()]
+            make = statement.make = namedtuple("Row", names)  # noqa: PYI024 - the columns are known at run time only
+        return [make._make(row) for row in found]
 
     def run(self, statement: Statement, params: dict[str, Any]) -> int:
         """Run it; how many rows it changed."""
-        with plain_errors():
-            return self.db.execute(statement.postgres, params).rowcount
+        try:
+            return self._db.execute(statement.postgres, params).rowcount
+        except psycopg.Error as error:
+            raise in_transaction(error) from error
 
-    def lock(self, kind: str, item: str) -> None:
-        """Lock the thing's own row, or the fleet's row of that kind."""
-        table, key = _ROWS_OF.get(kind, ("locks", "kind"))
-        with plain_errors():
-            self.db.execute(f"SELECT 1 FROM {table} WHERE {key} = %s FOR UPDATE", (item if table != "locks" else kind,))
+    def lock(self, kind: str, item: str) -> float:
+        """Lock the thing's own row, or the fleet's row of that kind; the time is read once the lock is there."""
+        own = _ROW_OF.get(kind)
+        params = {"item": item if own else kind, "given": self._engine.given_time()}
+        with inside():
+            row = self._db.execute(_LOCKS[own[0] if own else "locks"], params).fetchone()
+        assert row is not None
+        if own is None and row[1] == 0:
+            raise Failed(f"there is no lock of the kind {kind!r}; this is a fault of Covey, please report it.")
+        now: float = row[0]
+        return now
 
     def control(self, command: str) -> None:
-        """A savepoint command."""
-        with plain_errors():
-            self.db.execute(command)
-
-    def write_events(self, events: Sequence[Event]) -> None:
-        """Append the news of a batch."""
-        with self.db.cursor() as cursor:
-            cursor.executemany(_INSERT_EVENT, events)
+        """Run a SAVEPOINT command."""
+        with inside():
+            self._db.execute(command.encode())
 
 
 class PostgresWriter:
@@ -112,66 +112,98 @@ class PostgresWriter:
 
     def begin(self, *, full: bool, locks: Sequence[tuple[str, str]]) -> Transaction:
         """Begin; take the locks, sorted; then read the time."""
-        with plain_errors():
-            if self._db is None or self._db.closed:
-                self._db = self._engine.open()
-            db = self._db
+        db = self._session()
+        connection = PostgresConnection(db, self._engine)
+        with inside():
             db.execute("BEGIN")
             if not (full and self._engine.full):
                 db.execute("SET LOCAL synchronous_commit = off")
-            connection = PostgresConnection(db)
             for kind, item in locks:
                 connection.lock(kind, item)
-            row = db.execute(_NOW, (self._engine.given_time(),)).fetchone()
-        assert row is not None
-        return Transaction(connection, row[0], self._ids, held=set(locks))
+            now, floor = self._engine.now(db)
+            tx = Transaction(connection, max(now, floor), self._ids, held=locks)
+            if floor > now + 1:
+                self._catch_up(db, tx, floor - now)
+        return tx
 
-    def savepoint(self) -> None:
-        """Begin a part that can be undone."""
-        self._run("SAVEPOINT verb")
+    def _session(self) -> psycopg.Connection[Any]:
+        if self._db is None or self._db.closed:
+            self._db = self._engine.open()
+        return self._db
 
-    def release(self) -> None:
-        """Keep that part."""
-        self._run("RELEASE SAVEPOINT verb")
-
-    def rollback_to(self) -> None:
-        """Undo that part."""
-        self._run("ROLLBACK TO SAVEPOINT verb")
-
-    def _run(self, text: str) -> None:
-        assert self._db is not None
-        with plain_errors():
-            self._db.execute(text)
+    def _catch_up(self, db: psycopg.Connection[Any], tx: Transaction, seconds: float) -> None:
+        """The server's clock went back (or it is another server): store time goes on from its floor, and does not stand still (T2)."""
+        if db.execute(_CATCH_UP, {"given": self._engine.given_time()}).fetchone() is not None:
+            tx.happened("clock.stepped", seconds=round(seconds, 3), why="the server's clock went back")
 
     def commit(self, tx: Transaction) -> None:
-        """Write the news and commit. After a lost COMMIT the verbs run again: a known id answers (DESIGN)."""
+        """Write the news and commit; what became of a COMMIT without an answer is looked up."""
         assert self._db is not None
+        xid = 0
+        with inside():
+            if tx.events:
+                xid = self._write(tx.events)
         try:
-            with plain_errors():
-                if tx.events:
-                    PostgresConnection(self._db).write_events(tx.events)
-                self._db.execute("COMMIT")
-        except StoreUnavailable as error:
+            said = self._db.execute("COMMIT").statusmessage
+        except psycopg.Error as error:
             self.close()
-            raise Retry(error.message) from error
-        except CoveyError:
-            self.rollback()
-            raise
+            if not is_lost(error):
+                raise in_transaction(error) from error
+            if not (tx.events and self._is_stored(xid, tx.events[-1])):
+                raise Retry("the connection was lost at the commit, and nothing was stored") from error
+        else:
+            if said != "COMMIT":
+                raise Retry("a refused statement had ended the transaction")
+
+    def _write(self, events: Sequence[Event]) -> int:
+        assert self._db is not None
+        with self._db.cursor() as cursor:
+            cursor.executemany(_INSERT_EVENT, events, returning=True)
+            row = cursor.fetchone()
+        assert row is not None
+        xid: int = row[0]
+        return xid
+
+    def _is_stored(self, xid: int, last: Event) -> bool:
+        """Whether the transaction whose COMMIT had no answer is there: its last event tells, once it runs no more.
+
+        Its number alone would not do: after a crash a number can be given again.
+
+        Raises:
+            Broken: The server does not come back in time to say so.
+        """
+        end = time.monotonic() + self._engine.settle_s
+        while time.monotonic() < end:
+            with contextlib.suppress(CoveyError, psycopg.Error), self._engine.open() as db:
+                if not _still_runs(db, xid):
+                    return db.execute(_EVIDENCE, (xid, last.at, last.kind, last.subject, last.data)).fetchone() is not None
+            time.sleep(0.1)
+        said = (
+            "PostgreSQL was lost at the commit and does not come back; it is not known whether this was stored. Try again with the same id."
+        )
+        raise Broken(StoreUnavailable(said))
 
     def rollback(self) -> None:
         """Undo the whole batch; a broken connection is dropped."""
-        if self._db is None or self._db.closed:
-            return
-        try:
-            self._db.execute("ROLLBACK")
-        except psycopg.Error:
-            self.close()
+        if self._db is not None and not self._db.closed:
+            try:
+                self._db.execute("ROLLBACK")
+            except psycopg.Error:
+                self.close()
 
     def close(self) -> None:
         """Close the connection."""
         if self._db is not None:
             self._db.close()
             self._db = None
+
+
+def _still_runs(db: psycopg.Connection[Any], xid: int) -> bool:
+    try:
+        row = db.execute(_STATUS, (xid,)).fetchone()
+    except psycopg.DatabaseError:  # a number that the server, come back from a crash, has not given yet
+        return False
+    return row is not None and row[0] == "in progress"
 
 
 class PostgresReader:
@@ -184,16 +216,13 @@ class PostgresReader:
 
     def begin(self) -> Transaction:
         """Open a snapshot."""
-        with plain_errors():
+        with inside():
             self._db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            row = self._db.execute(_NOW, (self._engine.given_time(),)).fetchone()
-        assert row is not None
-        return Transaction(PostgresConnection(self._db), row[0], self._ids, read_only=True)
+            return Transaction(PostgresConnection(self._db, self._engine), max(self._engine.now(self._db)), self._ids, read_only=True)
 
     def end(self) -> None:
         """Let the snapshot go."""
-        with plain_errors():
-            self._db.execute("ROLLBACK")
+        self._db.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the connection."""
@@ -201,23 +230,41 @@ class PostgresReader:
 
 
 class PostgresEngine:
-    """A store on a PostgreSQL server."""
+    """A store on a PostgreSQL server. `settle_s` is how long a commit that had no answer is looked for."""
 
-    def __init__(self, url: str, *, full: bool = True, writers: int = 2, readers: int = 2, pooler: bool = False, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        full: bool = True,
+        writers: int = 2,
+        readers: int = 2,
+        pooler: bool = False,
+        clock: Clock | None = None,
+        settle_s: float = 10.0,
+    ) -> None:
         self.url = url
         self.clock = clock
         self.full = full
         self.writers = writers
         self.readers = readers
         self.pooler = pooler
+        self.settle_s = settle_s
 
     def given_time(self) -> float | None:
         """The time of an injected clock (the simulation, tests); None: the server's own."""
         return self.clock.boot() if self.clock is not None else None
 
+    def now(self, db: psycopg.Connection[Any]) -> tuple[float, float]:
+        """Store time as the clock has it, and the floor that it may not be below (T2)."""
+        row = db.execute(_NOW, {"given": self.given_time()}).fetchone()
+        if row is None:
+            raise StoreUnavailable("this PostgreSQL database was never set up; `covey up` or `covey db migrate` does it.")
+        return row[0], row[1]
+
     def open(self) -> psycopg.Connection[Any]:
-        """A new session, set up alike. BEGIN and COMMIT are ours: autocommit is on."""
-        with plain_errors():
+        """A new session, set up alike. BEGIN and COMMIT are ours: autocommit is on. A pooler takes no options."""
+        with outside():
             return psycopg.connect(
                 self.url,
                 autocommit=True,
@@ -226,7 +273,7 @@ class PostgresEngine:
                 keepalives_interval=5,
                 keepalives_count=3,
                 tcp_user_timeout=10_000,
-                options=_SESSION,
+                options=None if self.pooler else _SESSION,
                 application_name="covey",
                 prepare_threshold=None if self.pooler else 5,
             )
@@ -241,11 +288,12 @@ class PostgresEngine:
 
     def migrate(self, clock_wall: Callable[[], float]) -> list[str]:
         """Run what is missing under an advisory lock, each step its own transaction."""
-        with plain_errors(), self.open() as db:
+        with outside(), self.open() as db:
             db.execute("SELECT pg_advisory_lock(hashtext('covey migrations'))")
             has = db.execute("SELECT to_regclass('migrations')").fetchone()
             done = {row[0] for row in db.execute("SELECT name FROM migrations")} if has and has[0] else set()
             missing = [each for each in migrations() if each.name not in done]
+            db.execute("SET statement_timeout = 0")
             for migration in missing:
                 with db.transaction():
                     db.execute(migration.postgres.encode())
@@ -254,70 +302,26 @@ class PostgresEngine:
             db.execute("INSERT INTO clock (id, boot_id, ahead) VALUES (1, '', %s) ON CONFLICT DO NOTHING", (ahead,))
             return [migration.name for migration in missing]
 
+    def backup(self, path: Path) -> None:
+        """Write one moment of the store to a new file, an SQLite database, while it is in use."""
+        with outside(), self.open() as db:
+            postgres_files.write(db, path)
+
+    def restore(self, path: Path) -> None:
+        """Put the content of such a file in the place of what is there, in one transaction."""
+        with outside(), self.open() as db:
+            postgres_files.put_in_place(db, path)
+
+    def faults(self) -> list[str]:
+        """What is not sound, a sentence each: a step of the schema that is missing, a table that can't be read."""
+        with outside(), self.open() as db:
+            return postgres_files.faults_of(db)
+
+    def vacuum(self) -> None:
+        """Make room that is no longer used free for new rows, and count anew for the planner; others go on meanwhile."""
+        with outside(), self.open() as db:
+            db.execute("SET statement_timeout = 0")
+            db.execute("VACUUM (ANALYZE, SKIP_LOCKED)")
+
     def close(self) -> None:
         """Nothing is held by the engine itself."""
-
-
-class NotifyBell:
-    """The doorbell over PostgreSQL: one coalesced NOTIFY a batch, on a connection of its own; one LISTEN a process."""
-
-    def __init__(self, engine: PostgresEngine) -> None:
-        self._engine = engine
-        self._sender: psycopg.Connection[Any] | None = None
-        self._lock = threading.Lock()
-        self._hints: dict[str, tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = {}
-        self._listener: threading.Thread | None = None
-        self._stopping = threading.Event()
-
-    def ring(self, names: Iterable[str]) -> None:
-        """Hint to all names; an error is as good as a lost hint."""
-        names = list(names)
-        near = [name for name in names if self._ring_near(name)]
-        far = [name for name in names if name not in near]
-        if not far or self._engine.pooler:
-            return
-        with self._lock, contextlib.suppress(CoveyError, psycopg.Error):
-            if self._sender is None or self._sender.closed:
-                self._sender = self._engine.open()
-            for start in range(0, len(far), 100):
-                self._sender.execute("SELECT pg_notify(%s, %s)", (_CHANNEL, " ".join(far[start : start + 100])))
-
-    def _ring_near(self, name: str) -> bool:
-        there = self._hints.get(name)
-        if there is None:
-            return False
-        with contextlib.suppress(RuntimeError):
-            there[0].call_soon_threadsafe(there[1])
-        return True
-
-    def listen(self, name: str, hint: Callable[[], None]) -> Callable[[], None]:
-        """Call `hint` at each ring for this name."""
-        self._hints[name] = (asyncio.get_running_loop(), hint)
-        if self._listener is None and not self._engine.pooler:
-            self._listener = threading.Thread(target=self._hear, name="covey-bell", daemon=True)
-            self._listener.start()
-
-        def stop() -> None:
-            self._hints.pop(name, None)
-
-        return stop
-
-    def _hear(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                with self._engine.open() as db:
-                    db.execute(f"LISTEN {_CHANNEL}")
-                    while not self._stopping.is_set():
-                        for notice in db.notifies(timeout=1.0):
-                            for name in notice.payload.split():
-                                self._ring_near(name)
-            except (CoveyError, psycopg.Error):
-                self._stopping.wait(2.0)
-
-    def close(self) -> None:
-        """Stop listening and close the connections."""
-        self._stopping.set()
-        if self._listener is not None:
-            self._listener.join(timeout=5)
-        if self._sender is not None:
-            self._sender.close()

@@ -3,137 +3,79 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
-import time
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from covey.base.clock import Clock
-from covey.base.errors import CoveyError, Failed, StoreBusy, StoreDamaged, StoreUnavailable
+from covey.base.errors import Failed, StoreDamaged, StoreUnavailable
 from covey.base.ids import Ids
+from covey.store import snapshots
 from covey.store.migrate import Migration, migrations
+from covey.store.sqlite_errors import our_error, plain_errors
 from covey.store.statements import Statement
-from covey.store.transaction import Event, Row, Transaction
+from covey.store.transaction import Broken, Row, Transaction
+from covey.store.turns import TurnLock, turn, turn_holder, unavailable
 
-WRITE_WAIT_S = 30.0
-"""A write gives up after so long as `store_busy`."""
+__all__ = ["SqliteEngine", "turn_holder"]
+
+_FOREIGN_S = 5.0
+"""So long a program that is not ours may keep us from the file; well below the time after which a holder of the turn counts as stuck."""
 _CHECKPOINT_PAGES = 2000
+_SETUP = ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "foreign_keys = ON", "temp_store = MEMORY", "cache_size = -8000")
+_WAL_BYTES = 64 << 20
+_VACUUM_PAGES = 1000
 _INSERT_EVENT = "INSERT INTO events (xid, at, kind, agent, subject, data) VALUES (0, ?, ?, ?, ?, ?)"
 
 
 class SqliteConnection:
-    """One apsw connection."""
+    """One apsw connection, as a transaction uses it."""
 
     def __init__(self, db: apsw.Connection, path: Path) -> None:
-        self.db = db
+        self._db = db
         self._path = path
 
     def rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         """All rows as named tuples."""
         try:
-            return self._rows(statement, params)
+            cursor = self._db.execute(statement.sqlite, params)
+            for first in cursor:
+                make = statement.make
+                if make is None or len(make._fields) != len(first):
+                    names = [column[0] for column in cursor.get_description()]
+                    make = statement.make = namedtuple("Row", names)  # noqa: PYI024 - the columns are known at run time only
+                return [make._make(first), *map(make._make, cursor)]
         except apsw.Error as error:
-            raise our_error(self._path, error) from error
-
-    def _rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
-        cursor = self.db.execute(statement.sqlite, params)
-        for first in cursor:
-            make = statement.make
-            if make is None or len(make._fields) != len(first):
-                make = statement.make = namedtuple("Row", [column[0] for column in cursor.get_description()])  # noqa: PYI024 - the columns are known at run time only
-            rows = [make._make(first)]
-            rows.extend(map(make._make, cursor))
-            return rows
+            raise _in_transaction(self._path, error) from error
         return []
 
     def run(self, statement: Statement, params: dict[str, Any]) -> int:
         """Run it; how many rows it changed."""
         try:
-            self.db.execute(statement.sqlite, params)
+            self._db.execute(statement.sqlite, params)
         except apsw.Error as error:
-            raise our_error(self._path, error) from error
-        return self.db.changes()
+            raise _in_transaction(self._path, error) from error
+        return self._db.changes()
 
-    def lock(self, kind: str, item: str) -> None:
+    def lock(self, kind: str, item: str) -> float:  # noqa: ARG002 - the seam's names
         """Nothing to do: one process writes at a time."""
+        return 0.0
 
     def control(self, command: str) -> None:
-        """A savepoint command."""
-        self.db.execute(command)
-
-    def write_events(self, events: Sequence[Event]) -> None:
-        """Append the news of a batch."""
-        self.db.executemany(_INSERT_EVENT, events)
-
-
-class TurnLock:
-    """Whose turn it is to write, over all processes: an flock, which the kernel gives in fair order. The holder's pid stands in the file."""
-
-    def __init__(self, path: Path, clock: Clock) -> None:
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._clock = clock
-        self._pid = os.getpid()
-
-    def take(self) -> None:
-        """Wait for the turn."""
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
-        os.pwrite(self._fd, b"%-20d %-20.3f\n" % (self._pid, self._clock.boot()), 0)
-
-    def give(self) -> None:
-        """End the turn."""
-        fcntl.flock(self._fd, fcntl.LOCK_UN)
-
-    def close(self) -> None:
-        """Give back the descriptor."""
-        os.close(self._fd)
+        """Run a SAVEPOINT command. If it fails, SQLite has rolled the whole transaction back by itself."""
+        try:
+            self._db.execute(command)
+        except apsw.Error as error:
+            raise Broken(our_error(self._path, error)) from error
 
 
-def turn_holder(path: Path) -> tuple[int, float] | None:
-    """Who holds the write lock right now, and since when by `Clock.boot()`; None if nobody does."""
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        words = os.pread(fd, 64, 0).split()
-        return (int(words[0]), float(words[1])) if len(words) == 2 else None
-    else:
-        return None
-    finally:
-        os.close(fd)
-
-
-def our_error(path: Path, error: apsw.Error) -> CoveyError:
-    """SQLite's own error as ours, with what to do."""
-    match error:
-        case apsw.FullError():
-            return StoreUnavailable(f"the disk of {path} is full; nothing was stored. Free some space, then try again.")
-        case apsw.CorruptError() | apsw.NotADBError():
-            return StoreDamaged(f"{path} is damaged ({error}). Stop the fleet and run `covey restore` with your last backup; keep the damaged file.")
-        case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
-            return StoreUnavailable(f"{path} can't be opened for writing ({error}); give this user write access to the file and its folder.")
-        case apsw.BusyError() | apsw.LockedError():
-            return StoreBusy(f"another program holds {path}; nothing was stored. Close it, then try again.", retry_at=time.time() + 1)
-        case apsw.IOError():
-            return StoreUnavailable(f"{path} can't be read or written ({error}); check the disk.")
-        case _:
-            return Failed(f"the store refused a statement ({type(error).__name__}: {error}); this is a fault of Covey, please report it.")
-
-
-@contextlib.contextmanager
-def plain_errors(path: Path) -> Iterator[None]:
-    """Raise SQLite's own errors as ours."""
-    try:
-        yield
-    except apsw.Error as error:
-        raise our_error(path, error) from error
+def _in_transaction(path: Path, error: apsw.Error) -> Exception:
+    """A refused statement is its verb's own error; whatever else goes wrong ends the transaction."""
+    ours = our_error(path, error)
+    return ours if isinstance(ours, Failed) else Broken(ours)
 
 
 class SqliteWriter:
@@ -142,9 +84,13 @@ class SqliteWriter:
     def __init__(self, engine: SqliteEngine, ids: Ids) -> None:
         self._engine = engine
         self._ids = ids
-        self._db = engine.open()
-        self._connection = SqliteConnection(self._db, engine.path)
         self._turn = TurnLock(engine.lock_path, engine.clock)
+        try:
+            self._db = engine.open()
+        except BaseException:
+            self._turn.close()
+            raise
+        self._connection = SqliteConnection(self._db, engine.path)
         self._synchronous = ""
         self._db.wal_autocheckpoint(_CHECKPOINT_PAGES)
 
@@ -156,7 +102,7 @@ class SqliteWriter:
         """Free the lock file."""
         self._turn.give()
 
-    def begin(self, *, full: bool, locks: Sequence[tuple[str, str]]) -> Transaction:
+    def begin(self, *, full: bool, locks: Sequence[tuple[str, str]]) -> Transaction:  # noqa: ARG002 - the seam's names
         """Begin; the sync mode is set for this batch."""
         with plain_errors(self._engine.path):
             mode = "FULL" if full and self._engine.full else "NORMAL"
@@ -164,45 +110,28 @@ class SqliteWriter:
                 self._db.execute(f"PRAGMA synchronous = {mode}")
                 self._synchronous = mode
             self._db.execute("BEGIN IMMEDIATE")
-            ahead = self._db.execute("SELECT ahead FROM clock").fetchone()[0]
-        return Transaction(self._connection, self._engine.clock.boot() + ahead, self._ids)
-
-    def savepoint(self) -> None:
-        """Begin a part that can be undone."""
-        self._db.execute("SAVEPOINT verb")
-
-    def release(self) -> None:
-        """Keep that part."""
-        self._db.execute("RELEASE verb")
-
-    def rollback_to(self) -> None:
-        """Undo that part."""
-        self._db.execute("ROLLBACK TO verb")
-        self._db.execute("RELEASE verb")
+            return Transaction(self._connection, self._engine.now(self._db), self._ids)
 
     def commit(self, tx: Transaction) -> None:
         """Write the news and commit."""
-        try:
-            with plain_errors(self._engine.path):
-                if tx.events:
-                    self._connection.write_events(tx.events)
-                self._db.execute("COMMIT")
-        except CoveyError:
-            self.rollback()
-            raise
+        with plain_errors(self._engine.path):
+            if tx.events:
+                self._db.executemany(_INSERT_EVENT, tx.events)
+            self._db.execute("COMMIT")
 
     def rollback(self) -> None:
-        """Undo the whole batch."""
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
+        """Undo the whole batch, unless SQLite has done so itself."""
+        with contextlib.suppress(apsw.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Close the connection; the last one checkpoints."""
-        self._turn.take()
+        """Close the connection. The last one checkpoints, if the turn can be had for it."""
+        if not self._turn.take_within(1.0):
+            self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         try:
             self._db.close()
         finally:
-            self._turn.give()
             self._turn.close()
 
 
@@ -220,8 +149,7 @@ class SqliteReader:
         """Open a snapshot."""
         with plain_errors(self._engine.path):
             self._db.execute("BEGIN")
-            ahead = self._db.execute("SELECT ahead FROM clock").fetchone()[0]
-        return Transaction(self._connection, self._engine.clock.boot() + ahead, self._ids, read_only=True)
+            return Transaction(self._connection, self._engine.now(self._db), self._ids, read_only=True)
 
     def end(self) -> None:
         """Let the snapshot go."""
@@ -244,22 +172,32 @@ class SqliteEngine:
         self.full = full
         self.readers = readers
         self.lock_path = path.with_name(path.name + ".lock")
+        self._is_new = not path.exists()
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.touch(mode=0o600)
         except OSError as error:
-            raise StoreUnavailable(f"{path} can't be created ({error.strerror}); give this user write access to {path.parent}.") from error
+            raise unavailable(path, error) from error
 
     def open(self) -> apsw.Connection:
         """A new connection, set up alike."""
         with plain_errors(self.path):
             db = apsw.Connection(str(self.path), statementcachesize=400)
-            db.set_busy_timeout(int(WRITE_WAIT_S * 1000))
+            db.set_busy_timeout(int(_FOREIGN_S * 1000))
             # else a statement is planned anew at each call, for the values it is called with: measured, a claim took three times as long
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            for pragma in ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "foreign_keys = ON", "temp_store = MEMORY", "cache_size = -8000"):
+            # else a statement is planned anew at each call, for the values it is called with: measured, a claim took three times as long
+            db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+            for pragma in (*_SETUP, f"journal_size_limit = {_WAL_BYTES}"):
                 db.execute(f"PRAGMA {pragma}")
             return db
+
+    def now(self, db: apsw.Connection) -> float:
+        """Store time, as the open transaction of a connection sees it (T2)."""
+        for row in db.execute("SELECT ahead FROM clock"):
+            ahead: float = row[0]
+            return self.clock.boot() + ahead
+        raise StoreUnavailable(f"{self.path} was never set up; `covey up` or `covey db migrate` does it.")
 
     def writer(self, ids: Ids) -> SqliteWriter:
         """The writing connection."""
@@ -270,23 +208,29 @@ class SqliteEngine:
         return SqliteReader(self, ids)
 
     def migrate(self, clock_wall: Callable[[], float]) -> list[str]:
-        """Run what is missing, in one transaction under the turn lock, and set the clock's offset after a boot (T2)."""
-        turn = TurnLock(self.lock_path, self.clock)
-        turn.take()
-        db = self.open()
-        try:
-            with plain_errors(self.path), db:
-                done = {row[0] for row in db.execute("SELECT name FROM migrations")} if _has_table(db, "migrations") else set()
-                missing: list[Migration] = [each for each in migrations() if each.name not in done]
-                for migration in missing:
-                    db.execute(migration.sqlite)
-                    db.execute("INSERT INTO migrations (name, at) VALUES (?, ?)", (migration.name, clock_wall()))
+        """Run what is missing, in one transaction under the turn lock, and set the clock's offset after a boot (T2).
+
+        Raises:
+            StoreDamaged: The file is not sound, or is empty though it has been in use.
+        """
+        with turn(self.lock_path, self.clock) as lock:
+            if lock.has_served and not self._is_new and self.path.stat().st_size == 0:
+                raise StoreDamaged(
+                    f"{self.path} is empty, though it held a fleet. Run `covey restore` with your last backup, or delete it to start anew."
+                )
+            with contextlib.closing(self.open()) as db, plain_errors(self.path), db:
+                names = self._migrate(db, clock_wall())
                 self._set_clock(db)
-                return [migration.name for migration in missing]
-        finally:
-            db.close()
-            turn.give()
-            turn.close()
+            lock.serve()
+            return names
+
+    def _migrate(self, db: apsw.Connection, at: float) -> list[str]:
+        done = {row[0] for row in db.execute("SELECT name FROM migrations")} if _has_table(db, "migrations") else set()
+        missing: list[Migration] = [each for each in migrations() if each.name not in done]
+        for migration in missing:
+            db.execute(migration.sqlite)
+            db.execute("INSERT INTO migrations (name, at) VALUES (?, ?)", (migration.name, at))
+        return [migration.name for migration in missing]
 
     def _set_clock(self, db: apsw.Connection) -> None:
         """At the first start after a boot the offset makes store time the wall clock's, never before the last event (T2)."""
@@ -294,9 +238,39 @@ class SqliteEngine:
         row = db.execute("SELECT boot_id FROM clock").fetchone()
         if row is not None and row[0] == boot_id:
             return
-        last = db.execute("SELECT coalesce(max(at), 0) FROM (SELECT at FROM events ORDER BY seq DESC LIMIT 1)").fetchone()[0]
+        last = max((row[0] for row in db.execute("SELECT at FROM events ORDER BY seq DESC LIMIT 100")), default=0.0)
         ahead = max(self.clock.wall(), last) - self.clock.boot()
-        db.execute("INSERT INTO clock (id, boot_id, ahead) VALUES (1, ?1, ?2) ON CONFLICT (id) DO UPDATE SET boot_id = ?1, ahead = ?2", (boot_id, ahead))
+        db.execute(
+            "INSERT INTO clock (id, boot_id, ahead) VALUES (1, ?1, ?2) ON CONFLICT (id) DO UPDATE SET boot_id = ?1, ahead = ?2",
+            (boot_id, ahead),
+        )
+
+    def backup(self, path: Path) -> None:
+        """Write one moment of the store to a new file, while it is in use."""
+        with contextlib.closing(self.open()) as db:
+            snapshots.write(db, path)
+
+    def restore(self, path: Path) -> None:
+        """Put such a file in the place of this one, which is kept beside it as `….replaced`."""
+        snapshots.put_in_place(path, self.path, self.lock_path, self.clock)
+        self._is_new = False
+
+    def faults(self) -> list[str]:
+        """What is not sound, a sentence each."""
+        try:
+            with contextlib.closing(self.open()) as db:
+                return snapshots.faults_of(db)
+        except StoreDamaged as error:
+            return [error.message]
+
+    def vacuum(self) -> None:
+        """Give free pages back to the disk, some at a time so that others can write in between; then shorten the log."""
+        with contextlib.closing(self.open()) as db, plain_errors(self.path):
+            for _ in range(int(db.pragma("freelist_count")) // _VACUUM_PAGES + 1):
+                with turn(self.lock_path, self.clock):
+                    db.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+            with turn(self.lock_path, self.clock):
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
         """Nothing is held by the engine itself."""

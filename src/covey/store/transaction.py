@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -22,11 +22,21 @@ encode_json = msgspec.json.Encoder().encode
 class Connection(Protocol):
     """One database connection, as a transaction uses it."""
 
-    def rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]: ...
-    def run(self, statement: Statement, params: dict[str, Any]) -> int: ...
-    def lock(self, kind: str, item: str) -> None: ...
-    def control(self, command: str) -> None: ...
-    def write_events(self, events: Sequence[Event]) -> None: ...
+    def rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
+        """All rows as named tuples."""
+        ...
+
+    def run(self, statement: Statement, params: dict[str, Any]) -> int:
+        """Run it; how many rows it changed."""
+        ...
+
+    def lock(self, kind: str, item: str) -> float:
+        """Lock a thing; store time once the lock was there, or 0 where nobody could have held it."""
+        ...
+
+    def control(self, command: str) -> None:
+        """Run a SAVEPOINT command."""
+        ...
 
 
 class Event(NamedTuple):
@@ -39,10 +49,32 @@ class Event(NamedTuple):
     data: str
 
 
+class Retry(Exception):
+    """The database gave up this batch for reasons of its own (a deadlock, a lost connection) and stored nothing; run it again."""
+
+
+class Broken(Exception):
+    """The database can't go on with this transaction: every verb of it fails with `error`. No verb may catch it."""
+
+    def __init__(self, error: CoveyError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
 class ReadOnly(CoveyError):
     """A verb called by `read` tried to write: a fault of ours."""
 
     code = "failed"
+
+
+class Mark(NamedTuple):
+    """Where a transaction stands before a verb."""
+
+    writes: int
+    events: int
+    bells: int
+    locks: int
+    now: float
 
 
 class Transaction:
@@ -51,17 +83,25 @@ class Transaction:
     `now` is store time in Unix seconds: it never stands still between commits and never goes back (T2).
     """
 
-    __slots__ = ("_connection", "_held", "_ids", "_read_only", "bells", "events", "now", "writes")
+    __slots__ = ("_bells", "_connection", "_held", "_ids", "_read_only", "events", "now", "writes")
 
-    def __init__(self, connection: Connection, now: float, ids: Ids, *, read_only: bool = False, held: set[tuple[str, str]] | None = None) -> None:
+    def __init__(
+        self, connection: Connection, now: float, ids: Ids, *, read_only: bool = False, held: Iterable[tuple[str, str]] = ()
+    ) -> None:
         self.now = now
         self.events: list[Event] = []
-        self.bells: set[str] = set()
         self.writes = 0
         self._connection = connection
         self._ids = ids
         self._read_only = read_only
-        self._held = held if held is not None else set()
+        # both in order, so that what a verb added can be taken off again
+        self._bells: dict[str, None] = {}
+        self._held = dict.fromkeys(held)
+
+    @property
+    def bells(self) -> set[str]:
+        """Whom to wake after the commit."""
+        return set(self._bells)
 
     def one(self, statement: Statement, **params: Any) -> Row | None:
         """The first row the statement answers with, or None."""
@@ -85,13 +125,13 @@ class Transaction:
         self.writes += 1
 
     def lock(self, kind: str, item: str) -> None:
-        """Nobody else checks and acts on this thing until the commit. Call it before the check.
+        """Nobody else checks and acts on this thing until the commit. Call it before the check, and read `now` after it.
 
-        On SQLite the whole store is locked already; on PostgreSQL it is a row lock.
+        On SQLite the whole store is locked already; on PostgreSQL it is a row lock, and `now` moves on to when it was there.
         """
         if (kind, item) not in self._held:
-            self._connection.lock(kind, item)
-            self._held.add((kind, item))
+            self.now = max(self.now, self._connection.lock(kind, item))
+            self._held[kind, item] = None
 
     def happened(self, kind: str, *, agent: str | None = None, subject: str | None = None, **data: Any) -> None:
         """Write news: `kind` like `task.finished`, the agent it concerns, the id of the message, task … it is about."""
@@ -99,7 +139,7 @@ class Transaction:
 
     def ring(self, name: str) -> None:
         """Wake who listens under this name (an agent, `node`, `files` …) after the commit. It is a hint and may be lost."""
-        self.bells.add(name)
+        self._bells[name] = None
 
     def new_id(self, prefix: str) -> str:
         """A new id like `msg_…`."""
@@ -111,28 +151,30 @@ class Transaction:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """A part of a verb that may be refused: an error of ours undoes just this part, and goes on to the caller."""
+        """A part that may fail: its error undoes just this part, and goes on to the caller."""
         mark = self.mark()
         self._connection.control("SAVEPOINT part")
         try:
             yield
-        except CoveyError:
+        except (Retry, Broken):
+            raise
+        except Exception:
             self._connection.control("ROLLBACK TO SAVEPOINT part")
             self._connection.control("RELEASE SAVEPOINT part")
-            writes = self.writes
             self.forget(mark)
-            self.writes = writes
             raise
         self._connection.control("RELEASE SAVEPOINT part")
 
-    def mark(self) -> tuple[int, int, set[str]]:
-        """Where news and bells stand, so that `forget` can go back to it."""
-        return self.writes, len(self.events), set(self.bells)
+    def mark(self) -> Mark:
+        """Where it stands, so that `forget` can go back to it."""
+        return Mark(self.writes, len(self.events), len(self._bells), len(self._held), self.now)
 
-    def forget(self, mark: tuple[int, int, set[str]]) -> None:
-        """Drop the news and bells of a verb that failed."""
-        self.writes, length, self.bells = mark[0], mark[1], mark[2]
-        del self.events[length:]
+    def forget(self, mark: Mark) -> None:
+        """Drop the news, bells and locks of a verb whose rows were undone."""
+        self.writes, self.now = mark.writes, mark.now
+        del self.events[mark.events :]
+        self._bells = dict.fromkeys(list(self._bells)[: mark.bells])
+        self._held = dict.fromkeys(list(self._held)[: mark.locks])
 
 
 Verb = Callable[..., T]
