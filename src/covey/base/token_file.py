@@ -24,87 +24,95 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 _HEAD = "# Bearer tokens of this fleet: `Authorization: Bearer TOKEN`. Keep them secret; `covey token rotate NAME` makes a new one.\n"
 
 
-class TokenFile:
-    """The tokens of a fleet, by name."""
+def read(folder: Path) -> dict[str, str]:
+    """All tokens in the folder's file, by name; none if there is no file yet.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    Raises:
+        Misconfigured: Others can read it, or it is not what it should be.
+    """
+    path = folder / NAME
+    try:
+        with path.open("rb") as file:
+            _check_private(path, os.fstat(file.fileno()).st_mode)
+            found = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{path} is not TOML ({error}); mend it, or move it away and new tokens are made.") from error
+    except OSError as error:
+        raise Misconfigured(f"{path} can't be read ({error.strerror}); it must belong to the user that runs the fleet.") from error
+    for name, token in found.items():
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            raise Misconfigured(f'the token of {name!r} in {path} is none: write `{name} = "…"`, 16 to 512 of A-Z a-z 0-9 . _ ~ + / = -')
+    return found
 
-    def read(self) -> dict[str, str]:
-        """All tokens by name; none if there is no file yet.
 
-        Raises:
-            Misconfigured: Others can read it, or it is not what it should be.
-        """
-        try:
-            with self.path.open("rb") as file:
-                self._check_private(os.fstat(file.fileno()).st_mode)
-                found = tomllib.load(file)
-        except FileNotFoundError:
-            return {}
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise Misconfigured(f"{self.path} is not TOML ({error}); mend it, or move it away and new tokens are made.") from error
-        except OSError as error:
-            raise Misconfigured(f"{self.path} can't be read ({error.strerror}); it must belong to the user that runs the fleet.") from error
-        for name, token in found.items():
-            if not isinstance(token, str) or not _TOKEN.fullmatch(token):
-                raise Misconfigured(
-                    f'the token of {name!r} in {self.path} is none: write `{name} = "…"`, 16 to 512 of A-Z a-z 0-9 . _ ~ + / = -'
-                )
-        return found
+def ensure(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """All tokens, after one was made for each of these names that had none; the others stay.
 
-    def ensure(self, names: Iterable[str]) -> dict[str, str]:
-        """All tokens, after one was made for each of these names that had none; the others stay."""
-        missing = [name for name in names if name not in self.read()]
-        if not missing:
-            return self.read()
-        with self._alone():
-            tokens = self.read()
-            self._write(tokens | {name: new_secret() for name in missing if name not in tokens})
-        return self.read()
+    Raises:
+        Misconfigured: As `read`, or the file can't be written.
+    """
+    wanted = list(names)
+    tokens = read(folder)
+    if all(name in tokens for name in wanted):
+        return tokens
+    with _alone(folder):
+        tokens = read(folder)
+        tokens |= {name: new_secret() for name in wanted if name not in tokens}
+        _write(folder / NAME, tokens)
+    return tokens
 
-    def rotate(self, name: str) -> str:
-        """A new token in place of the old one, which the store must be told of (`agents.tokens.put`).
 
-        Raises:
-            NotFound: Nobody of this name has a token.
-        """
-        with self._alone():
-            tokens = self.read()
-            if name not in tokens:
-                raise NotFound(f"{self.path} has no token of {name!r}; it has: {', '.join(tokens) or 'none'}.", field="name")
-            tokens[name] = new_secret()
-            self._write(tokens)
-        return tokens[name]
+def rotate(folder: Path, name: str) -> str:
+    """A new token in place of the old one, which the store must be told of (`agents.tokens.put`).
 
-    def _check_private(self, mode: int) -> None:
-        if stat.S_IMODE(mode) & 0o077:
-            raise Misconfigured(
-                f"{self.path} can be read by others (mode {stat.S_IMODE(mode):04o}): run `chmod 600 {self.path}`, then rotate the tokens."
-            )
+    Raises:
+        NotFound: Nobody of this name has a token.
+        Misconfigured: As `ensure`.
+    """
+    with _alone(folder):
+        tokens = read(folder)
+        if name not in tokens:
+            raise NotFound(f"{folder / NAME} has no token of {name!r}; it has: {', '.join(tokens) or 'none'}.", field="name")
+        tokens[name] = new_secret()
+        _write(folder / NAME, tokens)
+    return tokens[name]
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other process of ours changes it meanwhile: a lock on its folder."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
-    def _write(self, tokens: Mapping[str, str]) -> None:
-        """Write it whole or not at all: a temporary name, then a rename."""
-        made = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
+def _check_private(path: Path, mode: int) -> None:
+    if stat.S_IMODE(mode) & 0o077:
+        raise Misconfigured(
+            f"{path} can be read by others (mode {stat.S_IMODE(mode):04o}): run `chmod 600 {path}`, then rotate the tokens."
+        )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """No other process of ours changes it meanwhile: a lock on its folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise Misconfigured(f"{folder} can't be used ({error.strerror}); give this user write access, or choose another folder.") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+        os.fsync(lock)
+    finally:
+        os.close(lock)
+
+
+def _write(path: Path, tokens: Mapping[str, str]) -> None:
+    """Write it whole or not at all: a temporary name, then a rename."""
+    made = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
         file = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(file, "w", encoding="utf-8") as out:
-                out.write(_HEAD + "".join(f'{name} = "{token}"\n' for name, token in tokens.items()))
-                out.flush()
-                os.fsync(out.fileno())
-            made.replace(self.path)
-        except BaseException:
-            made.unlink(missing_ok=True)
-            raise
+        with os.fdopen(file, "w", encoding="utf-8") as out:
+            out.write(_HEAD + "".join(f'{name} = "{token}"\n' for name, token in tokens.items()))
+            out.flush()
+            os.fsync(out.fileno())
+        made.replace(path)
+    except OSError as error:
+        made.unlink(missing_ok=True)
+        raise Misconfigured(f"{path} can't be written ({error.strerror}); give this user write access to {path.parent}.") from error

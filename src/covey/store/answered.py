@@ -34,13 +34,15 @@ class Given(NamedTuple):
 
     status: int
     body: str
+    lasts: bool = True
+    """Whether it is to be given again; not if nothing came of the request."""
     replayed: bool = False
 
 
-def once(tx: Transaction, request: Request, answer: Callable[[R], Given], verb: Callable[..., R], *args: Any, **kwargs: Any) -> Given:
+def once(tx: Transaction, request: Request, answer: Callable[[R], Given], verb: Callable[..., R], /, *args: Any, **kwargs: Any) -> Given:
     """The answer to what the verb gives, now or the first time that this caller used the key.
 
-    An error, or an answer of 400 and above, is not kept: nothing happened, so the same key may be tried again.
+    An error, or an answer that does not last, is not kept: nothing happened, so the same key may be tried again.
 
     Raises:
         IdTaken: The key was used for another request.
@@ -50,10 +52,10 @@ def once(tx: Transaction, request: Request, answer: Callable[[R], Given], verb: 
     if tx.run(TAKE, digest=request.digest, now=tx.now, **key) == 0:
         return _replayed(tx, request)
     given = answer(verb(tx, *args, **kwargs))
-    if given.status >= 400:
-        tx.run(RELEASE, **key)
-    else:
+    if given.lasts:
         tx.run(KEEP, status=given.status, body=given.body, **key)
+    else:
+        tx.run(RELEASE, **key)
     return given
 
 

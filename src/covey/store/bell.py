@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import Protocol
 
 
+NEWS = "news"
+"""Rung with every other bell: whoever follows the fleet's story listens here (one process a machine)."""
+
+
 class Bell(Protocol):
     """How processes wake each other."""
 

@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from covey.base.errors import CoveyError, Failed, StoreBusy, StoreUnavailable
 from covey.base.ids import Ids
-from covey.store.bell import Bell
+from covey.store.bell import NEWS, Bell
 from covey.store.engine import Engine, Reader, Writer
 from covey.store.transaction import Broken, Retry, Transaction
 
@@ -207,7 +207,7 @@ class WriterThread:
             writer.end_turn()
             answer(jobs)
         if bells:
-            self._bell.ring(bells)
+            self._bell.ring(bells | {NEWS})
 
     def _take(self, first: Job) -> list[Job]:
         jobs = [first] if first.taken.acquire(blocking=False) else []

@@ -1,0 +1,160 @@
+"""An agent's own port: the seeds' eight endpoints, and what says what they are (A5). `make_app` is the application."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from covey.agents import restarting
+from covey.api import views
+from covey.api.answer import Answer, shown
+from covey.api.call import Call
+from covey.api.door import Door
+from covey.api.fleet_messages import receipt_shown
+from covey.api.fleet_tasks import added
+from covey.api.metrics import figures_shown
+from covey.api.operations import Nothing, get, post
+from covey.api.port import Port
+from covey.api.self_description import OPERATIONS as SELF_DESCRIPTION
+from covey.api.shapes import (
+    AgentState,
+    BuddyAnswer,
+    BuddyCheck,
+    ContextSync,
+    ContextSynced,
+    EmergencyStop,
+    EmergencyStopped,
+    HealthNow,
+    Readiness,
+    Remembered,
+)
+from covey.base.errors import Invalid
+from covey.contexts import syncing
+from covey.contexts.entries import Entry
+from covey.contexts.syncing import Synced
+from covey.messages import sending
+from covey.messages.model import Draft, Receipt
+from covey.reports import metrics, status
+from covey.tasks import adding
+from covey.tasks.model import Task, TaskDraft
+
+
+def make_app(door: Door) -> Port:
+    """The application of an agent's port."""
+    return Port(door, f"Covey agent {door.agent}", OPERATIONS)
+
+
+async def post_message(call: Call[Nothing, Draft]) -> Answer:
+    """Send a message to this agent (M1)."""
+    draft, agent = call.body, call.here.agent
+    if draft.to not in (None, agent, [agent]):
+        raise Invalid(
+            f"to is {draft.to!r}, but this is {agent}'s own port; leave `to` out, or use the receiver's port or the fleet's.", field="to"
+        )
+    draft.to = agent
+    return await call.write(receipt_shown, sending.send, draft, call.by, wait_s=call.door.settings.wait_s)
+
+
+async def get_status(call: Call[Nothing, Nothing]) -> Answer:
+    """This agent's state (A4)."""
+    return shown(await call.door.store.read(status.agent_state, call.here.agent, call.door.settings.stale_s))
+
+
+async def post_task(call: Call[Nothing, TaskDraft]) -> Answer:
+    """Give this agent a task (K1)."""
+    draft, agent = call.body, call.here.agent
+    if draft.agent not in (None, agent):
+        raise Invalid(
+            f"agent is {draft.agent!r}, but this is {agent}'s own port; leave `agent` out, or use the fleet's port.", field="agent"
+        )
+    draft.agent = agent
+    return await call.write(added, adding.add, draft, call.by)
+
+
+async def get_health(call: Call[Nothing, Nothing]) -> Answer:
+    """How the process is: from memory, whatever the brain and the store do (A5)."""
+    return shown(HealthNow(status=call.here.local.health(), timestamp=call.door.clock.wall()))
+
+
+async def get_ready(call: Call[Nothing, Nothing]) -> Answer:
+    """Whether it takes work: 503 if not."""
+    ready = call.here.local.ready()
+    return shown(Readiness(ready=ready, timestamp=call.door.clock.wall()), 200 if ready else 503)
+
+
+async def post_buddy_check(call: Call[Nothing, BuddyCheck]) -> Answer:
+    """Answer whoever checks on this agent (A5a)."""
+    return await call.write(shown, views.buddy_check, call.here.agent, call.body, call.by, call.door.settings.stale_s)
+
+
+async def post_context_sync(call: Call[Nothing, ContextSync]) -> Answer:
+    """Merge a buddy's entries, and give back this agent's (C6)."""
+    asked = call.body
+    given = [Entry(each.id, each.kind, each.text, each.source, each.tokens, each.at) for each in asked.entries]
+    return await call.write(synced, syncing.sync, call.here.agent, given, call.by, since=asked.since, claimed=asked.from_)
+
+
+def synced(found: Synced) -> Answer:
+    """What came of a sync."""
+    entries = [Remembered(**entry._asdict()) for entry in found.entries]
+    return shown(ContextSynced(accepted=found.accepted, known=found.known, entries=entries))
+
+
+async def get_metrics(call: Call[Nothing, Nothing]) -> Answer:
+    """This agent's figures (A6)."""
+    return figures_shown(call, await call.door.store.read(metrics.of_agent, call.here.agent, call.door.settings.stale_s))
+
+
+async def post_emergency_stop(call: Call[Nothing, EmergencyStop]) -> Answer:
+    """Stop this agent at once; the flag stays until `resume` (A7)."""
+    asked, door = call.body, call.here
+    stopped = await door.local.emergency_stop(call.by, asked.reason, asked.grace_s)
+    if asked.restart:
+        await door.store.write(restarting.ask, door.agent, call.by, asked.reason)
+    return shown(msgspec.convert(stopped, EmergencyStopped))
+
+
+OPERATIONS = (
+    post("/message", post_message, "caller", "Send a message to this agent.", takes=Draft, gives=Receipt, status=201, verb=sending.send),
+    get("/health", get_health, "anyone", "Whether the process lives, and how it is.", gives=HealthNow),
+    get("/status", get_status, "status", "The agent's state.", gives=AgentState, verb=status.agent_state),
+    post("/task", post_task, "caller", "Give this agent a task.", takes=TaskDraft, gives=Task, status=201, verb=adding.add),
+    post(
+        "/buddy-check",
+        post_buddy_check,
+        "caller",
+        "Check on this agent; its brain is not asked.",
+        takes=BuddyCheck,
+        gives=BuddyAnswer,
+        verb=views.buddy_check,
+    ),
+    post(
+        "/context-sync",
+        post_context_sync,
+        "caller",
+        "Exchange context with this agent's buddy.",
+        takes=ContextSync,
+        gives=ContextSynced,
+        verb=syncing.sync,
+    ),
+    get(
+        "/metrics",
+        get_metrics,
+        "metrics",
+        "The agent's figures, as JSON or as Prometheus text.",
+        gives=dict[str, Any],
+        also=("text/plain",),
+        verb=metrics.of_agent,
+    ),
+    post(
+        "/emergency-stop",
+        post_emergency_stop,
+        "lead",
+        "Stop this agent and its running brain at once.",
+        takes=EmergencyStop,
+        gives=EmergencyStopped,
+    ),
+    get("/readyz", get_ready, "anyone", "Whether the agent takes work: 200 or 503.", gives=Readiness),
+    *SELF_DESCRIPTION,
+)

@@ -1,0 +1,272 @@
+"""One request as a handler has it: who calls, the decoded query and body, the store. Bodies are bounded while they are read (M10)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable
+from email.utils import formatdate
+from functools import lru_cache
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar
+from urllib.parse import parse_qsl
+
+from starlette.types import Message, Receive, Scope, Send
+
+from covey.agents.model import Caller
+from covey.api.answer import Answer, Stream
+from covey.api.door import Door, FleetDoor
+from covey.base.errors import Invalid, TooLarge, Unauthorized, UnsupportedMediaType
+from covey.base.ids import is_id
+from covey.base.wire import REQUEST_BYTES, check_text, convert, decode
+from covey.store import Transaction, answered
+
+if TYPE_CHECKING:
+    from covey.api.port import Port
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+Q = TypeVar("Q")
+B = TypeVar("B")
+
+KEY = "covey.call"
+"""Where the call stands in the ASGI scope."""
+BODY_S = 30.0
+"""A body must have come within so long."""
+DRAIN_BYTES = 4 * REQUEST_BYTES
+DRAIN_S = 2.0
+"""So much of a refused body is read away, so that the answer reaches its sender; then the connection is closed."""
+SEND_S = 30.0
+"""A reader that takes nothing for so long is cut off."""
+_IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,128}")
+_QUERY_FIELDS = 50
+_ALWAYS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+
+
+class Disconnected(Exception):
+    """The client is gone; there is nobody to answer."""
+
+
+class Call(Generic[Q, B]):
+    """One request and its answer."""
+
+    __slots__ = ("_caller", "_read", "_receive", "_send", "body", "door", "headers", "left", "port", "query", "raw", "scope", "started")
+
+    query: Q
+    body: B
+    port: Port
+    """The application that serves it."""
+
+    def __init__(self, door: FleetDoor, scope: Scope, receive: Receive, send: Send) -> None:
+        self.door = door
+        self.scope = scope
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.raw = b""
+        self.started = False
+        self.left = False
+        self._receive = receive
+        self._send = send
+        self._caller: Caller | None = None
+        self._read = False
+
+    # who and where
+
+    @property
+    def here(self) -> Door:
+        """The door, on an agent's own port."""
+        assert isinstance(self.door, Door)
+        return self.door
+
+    @property
+    def by(self) -> Caller:
+        """Who calls.
+
+        Raises:
+            Unauthorized: Nobody knows.
+        """
+        if self._caller is None:
+            raise Unauthorized("this needs a token: send `Authorization: Bearer TOKEN`; `covey token show NAME` prints it.")
+        return self._caller
+
+    async def recognise(self) -> Caller | None:
+        """Find out who calls; None without a token."""
+        self._caller = await self.door.admission.caller(self.headers.get(b"authorization"))
+        return self._caller
+
+    def named(self, part: str) -> str:
+        """A part of the path: a name or an id.
+
+        Raises:
+            Invalid: It is of no form that a name or an id has.
+        """
+        text: str = self.scope["path_params"][part]
+        if not is_id(text):
+            raise Invalid(f"{part} in the path is {text[:60]!r}; it is 1 to 128 of the characters A-Z a-z 0-9 . _ : -", field=part)
+        return text
+
+    # what is asked
+
+    def read_query(self, kind: type[T]) -> T:
+        """The query as this type.
+
+        Raises:
+            Invalid: A parameter is unknown, twice there, or of the wrong form.
+        """
+        found: dict[str, str] = {}
+        try:
+            pairs = parse_qsl(
+                self.scope["query_string"].decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_QUERY_FIELDS
+            )
+        except ValueError as error:
+            raise Invalid(
+                f"the query can't be read ({error}); it is UTF-8, percent-encoded, at most {_QUERY_FIELDS} parameters.", field="query"
+            ) from error
+        for name, value in pairs:
+            if name in found:
+                raise Invalid(f"{name} stands twice in the query; give it once.", field=name)
+            check_text(value, name)
+            found[name] = value
+        return convert(kind, found, strict=False)
+
+    async def read_body(self, kind: type[T], empty: T | None) -> T:
+        """The body as this type; `empty` is what no body at all means.
+
+        Raises:
+            Invalid, TooLarge, UnsupportedMediaType: It is not what is taken here; nothing was stored.
+        """
+        self.raw = await self._bounded()
+        if not self.raw and empty is not None:
+            return empty
+        media = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if media != b"application/json":
+            said = media.decode("latin-1") or "not given"
+            raise UnsupportedMediaType(f"the Content-Type is {said}; send `Content-Type: application/json`.", field="Content-Type")
+        return decode(kind, self.raw)
+
+    async def _bounded(self) -> bytes:
+        length = self.headers.get(b"content-length", b"")
+        if length.isdigit() and int(length) > REQUEST_BYTES:
+            raise TooLarge(f"the request is {int(length):,} bytes long; at most {REQUEST_BYTES:,} are taken.", field="")
+        try:
+            async with asyncio.timeout(BODY_S):
+                return await self._gathered()
+        except TimeoutError as error:
+            raise Invalid(f"the body did not come within {BODY_S:.0f} s; nothing was stored.", field="") from error
+
+    async def _gathered(self) -> bytes:
+        part = await self._next()
+        body: bytes = part.get("body", b"")
+        if not part.get("more_body", False):
+            self._read = True
+            return body
+        parts, size = [body], len(body)
+        while size <= REQUEST_BYTES:
+            part = await self._next()
+            parts.append(part.get("body", b""))
+            size += len(parts[-1])
+            if not part.get("more_body", False):
+                self._read = True
+                break
+        if size > REQUEST_BYTES:
+            raise TooLarge(f"the request is longer than {REQUEST_BYTES:,} bytes, which is the most that is taken.", field="")
+        return b"".join(parts)
+
+    async def _next(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        return message
+
+    async def gone(self) -> None:
+        """Return once the client is; `left` says so then."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.left = True
+
+    # what is done
+
+    async def write(
+        self, show: Callable[[R], Answer], verb: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs
+    ) -> Answer:
+        """The verb's result as it is shown. Under an Idempotency-Key it is done once, and answered alike ever after.
+
+        Raises:
+            Invalid: The key is of the wrong form.
+            IdTaken: The key was used for another request.
+        """
+        key = self.headers.get(b"idempotency-key")
+        if key is None:
+            return show(await self.door.store.write(verb, *args, **kwargs))
+        given = await self.door.store.write(answered.once, self._request(key), lambda result: _given(show(result)), verb, *args, **kwargs)
+        return Answer(given.status, given.body.encode(), headers=((b"idempotency-replayed", b"true"),) if given.replayed else ())
+
+    def _request(self, key: bytes) -> answered.Request:
+        text = key.decode("latin-1")
+        if not _IDEMPOTENCY_KEY.fullmatch(text):
+            raise Invalid("Idempotency-Key is 1 to 128 printable ASCII characters without spaces.", field="Idempotency-Key")
+        what = b"\n".join((self.scope["method"].encode(), self.scope["path"].encode(), self.scope["query_string"], self.raw))
+        return answered.Request(self.by.name, text, hashlib.blake2b(what, digest_size=16).hexdigest())
+
+    # what is answered
+
+    async def answer(self, answer: Answer) -> None:
+        """Send a whole answer. Where a body was not read, the rest of it is read away within bounds, and the connection closed."""
+        unread = not self._read and self._has_body()
+        await self._start(answer, length=len(answer.body), close=unread)
+        await self._send({"type": "http.response.body", "body": answer.body, "more_body": unread})
+        if unread:
+            await self._drain()
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _has_body(self) -> bool:
+        return b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0") != b"0"
+
+    async def _drain(self) -> None:
+        left = DRAIN_BYTES
+        try:
+            async with asyncio.timeout(DRAIN_S):
+                while left > 0:
+                    part = await self._next()
+                    left -= len(part.get("body", b""))
+                    if not part.get("more_body", False):
+                        return
+        except (TimeoutError, Disconnected):
+            return
+
+    async def stream(self, stream: Stream) -> None:
+        """Send the parts as they come, until there are no more or the reader takes none."""
+        await self._start(Answer(200, b"", stream.media, stream.headers), length=None, close=False)
+        async for part in stream.parts:
+            async with asyncio.timeout(SEND_S):
+                await self._send({"type": "http.response.body", "body": part, "more_body": True})
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _start(self, answer: Answer, *, length: int | None, close: bool) -> None:
+        self.started = True
+        headers = [(b"content-type", answer.media), (b"date", date(int(self.door.clock.wall()))), *_ALWAYS, *answer.headers]
+        if length is not None:
+            headers.append((b"content-length", b"%d" % length))
+        if close:
+            headers.append((b"connection", b"close"))
+        await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
+
+
+def _given(answer: Answer) -> answered.Given:
+    return answered.Given(answer.status, answer.body.decode(), lasts=answer.lasts and answer.status < 400)
+
+
+@lru_cache(maxsize=2)
+def date(at: int) -> bytes:
+    """The Date header of a second."""
+    return formatdate(at, usegmt=True).encode()
+
+
+def call_of(scope: Scope) -> Call[object, object]:
+    """The call that a scope belongs to."""
+    found: Call[object, object] = scope[KEY]
+    return found

@@ -1,0 +1,92 @@
+"""The fleet's port: its story, as a list or as a stream of server-sent events that goes on from where its reader was.
+
+A stream holds no queue: each reader reads from its own bookmark at its own pace, so a slow one costs nobody anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from covey.api import views
+from covey.api.answer import Answer, Stream, shown
+from covey.api.call import Call
+from covey.api.news import first_of
+from covey.api.operations import Nothing, get
+from covey.api.shapes import Events, EventsQuery
+from covey.api.views import Story, Wanted
+from covey.base.wire import convert
+from covey.store import events
+from covey.store.events import START, Bookmark
+
+HEARTBEAT_S = 15.0
+"""A quiet stream says so often that it lives."""
+RETRY_MS = 1000
+"""How soon a reader whose stream broke comes back."""
+
+
+async def get_events(call: Call[EventsQuery, Nothing]) -> Answer | Stream:
+    """Events after a cursor: a page of them, or all that come, if the Accept header asks for an event stream."""
+    asked = call.query
+    kinds = tuple(kind for kind in asked.kinds.split(",") if kind)
+    wanted = Wanted(kinds, asked.agent, asked.subject)
+    if b"text/event-stream" in call.headers.get(b"accept", b""):
+        return Stream(_told(call, await _since(call), wanted))
+    since = Bookmark.parse(asked.since) if asked.since is not None else START
+    story = await call.door.store.read(views.story, since, call.by, wanted, asked.limit)
+    items = [event.shown() for event in story.events]
+    return shown(Events(items=items, cursor=str(story.bookmark), more=story.more, resync=story.resync))
+
+
+async def _since(call: Call[EventsQuery, Nothing]) -> Bookmark:
+    """Where a stream begins: after the last event that the reader has, else after `since`, else with what comes from now on."""
+    last = call.headers.get(b"last-event-id", b"").decode("latin-1").strip()
+    said = convert(EventsQuery, {"since": last}).since if last else call.query.since
+    return Bookmark.parse(said) if said is not None else await call.door.store.read(events.last)
+
+
+async def _told(call: Call[EventsQuery, Nothing], at: Bookmark, wanted: Wanted) -> AsyncIterator[bytes]:
+    """The story as server-sent events, until the reader is gone or the port closes."""
+    door = call.door
+    yield b"retry: %d\n\n" % RETRY_MS
+    while not door.closing.is_set():
+        story = await door.store.read(views.story, at, call.by, wanted, call.query.limit)
+        at = story.bookmark
+        if text := _written(story):
+            yield text
+        if story.more:
+            continue
+        if await _quiet(call, at):
+            yield b": still here\n\n"
+        if call.left:
+            return
+    yield b"event: end\ndata: {}\n\n"
+
+
+async def _quiet(call: Call[EventsQuery, Nothing], at: Bookmark) -> bool:
+    """Wait for more; whether none came for a heartbeat's length."""
+    before = call.door.clock.boot()
+    await first_of(call.door.news.beyond(at), call.door.closing.wait(), call.gone(), timeout_s=HEARTBEAT_S)
+    return call.door.clock.boot() - before >= HEARTBEAT_S
+
+
+def _written(story: Story) -> bytes:
+    """The events as they stand on the wire. Pure."""
+    if story.resync:
+        return b"id: %s\nevent: resync\ndata: %s\n\n" % (str(story.bookmark).encode(), msgspec.json.encode({"cursor": str(story.bookmark)}))
+    return b"".join(b"id: %s\ndata: %s\n\n" % (str(each.cursor).encode(), msgspec.json.encode(each.shown())) for each in story.events)
+
+
+OPERATIONS = (
+    get(
+        "/api/v1/events",
+        get_events,
+        "caller",
+        "The fleet's story: a page, or a stream of server-sent events.",
+        query=EventsQuery,
+        gives=Events,
+        also=("text/event-stream",),
+        verb=views.story,
+    ),
+)

@@ -1,0 +1,118 @@
+"""A port served by uvicorn inside a loop that runs already: no signal handlers, no access log, no tick while nothing happens."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from pathlib import Path
+
+import uvicorn
+
+from covey.agents import tokens
+from covey.api.impatience import impatient_protocol
+from covey.api.port import Port
+from covey.base.errors import Invalid, Misconfigured
+from covey.base.ports import Free, probe, why_taken
+
+BACKLOG = 512
+CONNECTIONS = 800
+"""So many at once; whoever comes then gets 503."""
+KEEP_ALIVE_S = 30
+GRACE_S = 3.0
+"""What is being answered at a stop is given so long."""
+
+
+class Serving:
+    """A port that is being served."""
+
+    def __init__(self, server: uvicorn.Server, listener: socket.socket, port: Port) -> None:
+        self._server = server
+        self._listener = listener
+        self._port = port
+        self.port: int = listener.getsockname()[1]
+
+    async def stop(self) -> None:
+        """Take no more, end streams and waits, finish what is being answered, within a bounded time."""
+        if not self._port.door.closing.is_set():
+            self._port.door.closing.set()
+            await self._server.shutdown(sockets=[self._listener])
+            self._port.door.news.close()
+
+
+async def serve(port: Port, host: str, number: int, run_dir: Path | None = None) -> Serving:
+    """The application, served on that address; number 0 takes a free port, which is in the answer.
+
+    Raises:
+        PortTaken: Somebody holds the port; the error says who (A10).
+        Misconfigured: It would be reached from beyond this machine while nobody has a token.
+        Invalid: It is no address to listen on.
+    """
+    await _refuse_open_bind(port, host)
+    listener = _bound(host, number, run_dir)
+    config = uvicorn.Config(
+        port,
+        http=impatient_protocol(),
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        backlog=BACKLOG,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=GRACE_S,  # type: ignore[arg-type]  # a float is waited for as well
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    try:
+        await server.startup(sockets=[listener])
+    except BaseException:
+        listener.close()
+        raise
+    return Serving(server, listener, port)
+
+
+async def _refuse_open_bind(port: Port, host: str) -> None:
+    """A bind beyond loopback needs tokens (DESIGN, Security)."""
+    if not port.door.on_loopback and not await port.door.store.read(tokens.any_there):
+        raise Misconfigured(
+            f"host is {host}, which others can reach, and nobody has a token yet; start the fleet by `covey up`, which makes them."
+        )
+
+
+def _bound(host: str, number: int, run_dir: Path | None) -> socket.socket:
+    """A socket that is bound; the port is probed first, so that whoever holds it is named (A10)."""
+    found = probe(host, number, run_dir) if number else Free()
+    if not isinstance(found, Free):
+        raise why_taken(host, number, found)
+    family, _, _, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        found = probe(host, number, run_dir)
+        if error.errno == errno.EADDRINUSE and not isinstance(found, Free):
+            raise why_taken(host, number, found) from error
+        raise Invalid(f"{host}:{number} can't be bound ({error.strerror}); give another address or port.", field="port") from error
+    listener.setblocking(False)
+    return listener
+
+
+def loop_factory() -> type[asyncio.AbstractEventLoop] | None:
+    """The loop of uvloop where it is installed (the extra `fast`); None for asyncio's own."""
+    try:
+        import uvloop  # noqa: PLC0415 - an extra, found only where it is installed
+    except ImportError:
+        return None
+    found: type[asyncio.AbstractEventLoop] = uvloop.Loop
+    return found

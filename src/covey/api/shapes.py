@@ -1,0 +1,465 @@
+"""What goes in and out at the HTTP doors beyond the features' own types: queries, bodies, answers. Data with its bounds, nothing else."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from covey.agents.model import Status
+from covey.brains.model import Asked, Cost, OutcomeKind
+from covey.contexts.entries import EntryKind
+from covey.messages.model import Draft, Message, Receipt
+from covey.tasks.model import Task, TaskDraft
+
+Reason = Annotated[str, Meta(max_length=2000)]
+Ident = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
+Seconds = Annotated[float, Meta(ge=0, le=4102444800)]
+"""A time: Unix seconds, up to the year 2100."""
+Cursor = Annotated[int, Meta(ge=0, le=2**62)]
+Limit = Annotated[int, Meta(ge=1, le=200)]
+Wait = Annotated[float, Meta(ge=0, le=300)]
+
+
+class Asking(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """What comes in: no field that is not known."""
+
+
+class Given(msgspec.Struct, rename="camel", kw_only=True):
+    """What goes out."""
+
+
+# an agent's own port
+
+
+class HealthNow(Given):
+    """How the process is, from memory alone (A5)."""
+
+    status: Literal["healthy", "degraded", "paused"]
+    timestamp: float
+
+
+class Readiness(Given):
+    """Whether it takes work."""
+
+    ready: bool
+    timestamp: float
+
+
+class BuddyCheck(Asking):
+    """A buddy looks after this agent (A5a)."""
+
+    from_: str | None = msgspec.field(default=None, name="from")
+    check_id: Ident | None = None
+    timestamp: Seconds | None = None
+
+
+class BuddyAnswer(Given):
+    """How the checked agent is, from the fleet's records (A5a)."""
+
+    agent_id: str
+    status: Status
+    last_heartbeat: float | None
+    queue_length: int
+    context_size: int
+    max_context_size: int
+    covering: list[str]
+    timestamp: float
+    check_id: str | None
+
+
+class SyncEntry(Asking):
+    """One thing that the other one remembers."""
+
+    id: Ident
+    text: Annotated[str, Meta(min_length=1)]
+    kind: EntryKind = "note"
+    source: Annotated[str, Meta(max_length=500)] | None = None
+    at: Seconds = 0.0
+    tokens: Annotated[int, Meta(ge=0, le=2**31)] = 0
+
+
+class ContextSync(Asking):
+    """Entries for this agent, and since when its own are wanted (A5a, C6)."""
+
+    from_: str | None = msgspec.field(default=None, name="from")
+    entries: Annotated[list[SyncEntry], Meta(max_length=100)] = []
+    since: Seconds | None = None
+
+
+class Remembered(Given):
+    """One thing that this agent remembers."""
+
+    id: str
+    kind: str
+    text: str
+    source: str | None
+    tokens: int
+    at: float
+
+
+class ContextSynced(Given):
+    """What came of it."""
+
+    accepted: int
+    known: int
+    entries: list[Remembered]
+
+
+class EmergencyStop(Asking):
+    """Stop at once (A5a, A7). `restart` asks for a new process too; the agent stays stopped until `resume`."""
+
+    reason: Reason = ""
+    grace_s: Annotated[float, Meta(ge=0, le=60)] | None = msgspec.field(default=None, name="grace_s")
+    restart: bool = False
+
+
+class EmergencyStopped(Given):
+    """What was stopped."""
+
+    stopped: bool
+    task_id: str | None
+    returned_to_queue: bool
+
+
+# the seeds' agent state
+
+
+class CurrentTask(Given):
+    """What an agent's brain is at."""
+
+    task_id: str
+    description: str
+    start_time: float
+    estimated_completion: float
+    priority: str
+    assigned_by: str
+    progress: str | None
+    attempt: int
+
+
+class WaitingTask(Given):
+    """What waits in an agent's queue."""
+
+    task_id: str
+    description: str
+    priority: str
+    dependencies: list[str]
+    created_by: str
+    created_at: float
+    state: str
+
+
+class ContextState(Given, kw_only=True):
+    """What an agent remembers, in numbers."""
+
+    active_projects: list[str]
+    recent_decisions: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    context_size: int
+    max_context_size: int
+
+
+class AgentState(Given, kw_only=True):
+    """The agent-state object of seed 000 with every field of it, live, and further ones (A4). Lists of agents leave out `taskQueue`."""
+
+    agent_id: str
+    status: Status
+    last_heartbeat: float | None
+    current_task: CurrentTask | None
+    task_queue: list[WaitingTask] | msgspec.UnsetType = msgspec.UNSET
+    buddy_id: str | None
+    last_buddy_check: float | None
+    context: ContextState
+    metrics: dict[str, Any]
+    flags: dict[str, Any]
+    role: str
+    brain: str
+    capabilities: list[str]
+    host: str
+    port: int
+    url: str
+    unread: int
+    queue_length: int
+    covering: list[str]
+
+
+# the fleet's port: agents
+
+
+class Agents(Given):
+    """All agents, in the fleet's order."""
+
+    items: list[AgentState]
+
+
+class FleetState(Given):
+    """The fleet in numbers, each agent's under `agents`; null where nothing was measured."""
+
+    at: float
+    agents: list[dict[str, Any]]
+    status: dict[str, int]
+    tasks: dict[str, Any]
+    queues: dict[str, int]
+    messages: dict[str, Any]
+    cost: dict[str, Any]
+    leader: dict[str, Any]
+
+
+class Because(Asking):
+    """Why, in a word for the log and for those who ask."""
+
+    reason: Reason = ""
+
+
+class Flagged(Given):
+    """The agents whose flag was set or cleared."""
+
+    agents: list[str]
+
+
+class RestartAsked(Given):
+    """The agent's node has been asked."""
+
+    agent: str
+    asked: bool
+
+
+class ProjectShown(Given):
+    """A project (A1b)."""
+
+    name: str
+    path: str
+    agents: list[str]
+
+
+class Projects(Given):
+    """All projects."""
+
+    items: list[ProjectShown]
+
+
+# messages
+
+
+class Paging(Asking):
+    """Which part of a list: the `cursor` of the part before, and how many."""
+
+    cursor: Cursor | None = None
+    limit: Limit = 50
+
+
+class InboxQuery(Paging):
+    """A mailbox; `unread` leaves out what was handed over already."""
+
+    unread: bool = False
+
+
+class Messages(Given):
+    """Messages, one for each copy, and the cursor of the next part (null at the end)."""
+
+    items: list[Message]
+    cursor: str | None = None
+
+
+class SearchQuery(Asking):
+    """Words, all of which must be there."""
+
+    q: Annotated[str, Meta(min_length=1, max_length=500)]
+    limit: Limit = 50
+
+
+class ThreadShown(Given):
+    """A thread in short."""
+
+    thread_id: str
+    messages: int
+    last_at: float
+
+
+class Threads(Given):
+    """Threads, the latest first."""
+
+    items: list[ThreadShown]
+    cursor: str | None = None
+
+
+class WaitQuery(Asking):
+    """How long to wait, in seconds; 0 looks once."""
+
+    wait: Wait = 30.0
+
+
+class Answered(Given):
+    """What came of a question so far. `waiting` is false once no reply is to be waited for any more."""
+
+    receipt: Receipt
+    replies: list[Message]
+    waiting: bool
+
+
+class Replies(Given):
+    """The replies to a message, in order. `waiting` is false once none is to be waited for any more."""
+
+    items: list[Message]
+    waiting: bool
+
+
+class Count(Given):
+    """How many copies it was done to."""
+
+    id: str
+    copies: int
+
+
+# tasks
+
+
+class TasksQuery(Paging):
+    """Which tasks: of one state (`open` is queued, blocked or running), of one agent, or all."""
+
+    state: Literal["queued", "blocked", "running", "done", "failed", "cancelled", "open"] | None = None
+    agent: Ident | None = None
+
+
+class Tasks(Given):
+    """Tasks, newest first, and the cursor of the next part."""
+
+    items: list[Task]
+    cursor: str | None = None
+
+
+class Parts(Asking):
+    """What a task is split into."""
+
+    parts: Annotated[list[TaskDraft], Meta(min_length=1, max_length=100)]
+
+
+class To(Asking):
+    """An agent, or `@capability`."""
+
+    to: Annotated[str, Meta(min_length=1, max_length=129)]
+
+
+class NewPriority(Asking):
+    """urgent, high, medium, low, or seed 004's whole number."""
+
+    priority: str | int
+
+
+# an external agent
+
+
+class Claim(Asking):
+    """Take what comes next. `lane` mail or task, either unless given; `leaseS` until it must be renewed; `wait` for so long."""
+
+    lane: Literal["mail", "task"] | None = None
+    lease_s: Annotated[float, Meta(ge=10, le=3600)] | None = None
+    wait: Wait = 0.0
+
+
+class Claimed(Given):
+    """What was taken, under a lease whose `token` each further step must show; all null if nothing is ready.
+
+    `message` and `also` hold each message's fields, and `enveloped`, the only form in which a model may read it (M12).
+    """
+
+    token: str | None = None
+    kind: str | None = None
+    attempt: int = 0
+    lease_s: float = 0.0
+    task: Task | None = None
+    message: Asked | None = None
+    also: list[Asked] = []
+
+
+class Lease(Asking):
+    """A lease's token."""
+
+    token: Ident
+    lease_s: Annotated[float, Meta(ge=10, le=3600)] | None = None
+
+
+class Renewed(Given):
+    """Until when the lease stands."""
+
+    lease_ends: float
+
+
+class Progress(Asking):
+    """A word on how far a task is (K4a)."""
+
+    token: Ident
+    text: Annotated[str, Meta(min_length=1, max_length=2000)]
+
+
+class Finish(Asking):
+    """What came of it (see the outcome of a brain): done; split into `tasks`; waiting for the answer to the first of `messages`."""
+
+    token: Ident
+    kind: Literal["done", "split", "waiting"] = "done"
+    summary: str = ""
+    data: dict[str, Any] = {}
+    decisions: Annotated[list[str], Meta(max_length=20)] = []
+    messages: Annotated[list[Draft], Meta(max_length=100)] = []
+    tasks: Annotated[list[TaskDraft], Meta(max_length=100)] = []
+    cost: Cost | None = None
+
+
+class Fail(Asking):
+    """Why it failed; `permanent` means that trying again is no use."""
+
+    token: Ident
+    error: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    permanent: bool = False
+
+
+class GiveBack(Asking):
+    """It is given back as if it had not been claimed."""
+
+    token: Ident
+    reason: Reason = ""
+
+
+class Settled(Given):
+    """What was settled or given back."""
+
+    item: str
+    kind: OutcomeKind | Literal["returned"]
+
+
+class Acknowledge(Asking):
+    """A message that was read and needs no more (M4a)."""
+
+    message_id: Ident
+
+
+class Done(Given):
+    """It is done."""
+
+    done: bool = True
+
+
+# events
+
+
+class EventsQuery(Asking):
+    """Events after a cursor: of these kinds (comma-separated, `task.` for all that begin so), and of one agent or one id."""
+
+    since: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(\.[0-9]{1,18})?$")] | None = None
+    kinds: Annotated[str, Meta(pattern=r"^[a-z_.,-]{0,500}$")] = ""
+    agent: Ident | None = None
+    subject: Ident | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+
+
+class Events(Given):
+    """Events in order, the cursor to read on from, and whether there may be more now.
+
+    `resync`: the cursor was older than what is kept, so that events were missed; what was built from them must be read anew.
+    """
+
+    items: list[dict[str, Any]]
+    cursor: str
+    more: bool
+    resync: bool = False

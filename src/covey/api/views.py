@@ -1,0 +1,114 @@
+"""Verbs for what a door shows of several features at once. They read, put together and call other verbs; they hold no SQL and no rule."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from covey.agents import checking, living, roster
+from covey.agents.model import Caller
+from covey.api.shapes import BuddyAnswer, BuddyCheck
+from covey.base.settings import Settings
+from covey.messages import seeing, waiting
+from covey.messages.model import Message
+from covey.reports import status, why
+from covey.reports.why import Why
+from covey.store import Transaction, events
+from covey.store.events import Bookmark, Event
+from covey.tasks import reading as tasks
+from covey.tasks.model import Task
+
+
+def buddy_check(tx: Transaction, agent: str, check: BuddyCheck, by: Caller, stale_s: float) -> BuddyAnswer:
+    """How an agent is, told to whoever checks it, and the check noted (A5a). No brain is asked."""
+    checking.checked(tx, agent, by, check.from_)
+    state = status.agent_state(tx, agent, stale_s)
+    return BuddyAnswer(
+        agent_id=agent,
+        status=state["status"],
+        last_heartbeat=state["lastHeartbeat"],
+        queue_length=state["queueLength"],
+        context_size=state["context"]["contextSize"],
+        max_context_size=state["context"]["maxContextSize"],
+        covering=state["covering"],
+        timestamp=tx.now,
+        check_id=check.check_id,
+    )
+
+
+def stop_all(tx: Transaction, by: Caller, reason: str) -> list[str]:
+    """All agents, each stopped, in one commit (A7)."""
+    names = roster.all_names(tx)
+    for name in names:
+        living.stop(tx, name, by, reason)
+    return names
+
+
+def resume_all(tx: Transaction, by: Caller) -> list[str]:
+    """All agents, each resumed, in one commit."""
+    names = roster.all_names(tx)
+    for name in names:
+        living.resume(tx, name, by)
+    return names
+
+
+def why_of(tx: Transaction, ident: str, by: Caller, settings: Settings) -> Why:
+    """Where an agent, task or message stands, told to whoever may know it (K8)."""
+    seeing.check_subject(tx, ident, by)
+    return why.why(tx, ident, stale_s=settings.stale_s, digest_s=settings.digest_s)
+
+
+class RepliesNow(NamedTuple):
+    """The replies to a message so far, whether one is still waited for, and up to where the story was told then."""
+
+    items: list[Message]
+    waiting: bool
+    bookmark: Bookmark
+
+
+def replies(tx: Transaction, ident: str, by: Caller) -> RepliesNow:
+    """The replies that the caller may see. A wait ends with the answer, or when it is given up (M7)."""
+    sender = seeing.show(tx, ident, by)[0].from_
+    waits = any(row.message_id == ident for row in waiting.open_waits(tx, sender))
+    return RepliesNow(seeing.replies(tx, ident, by), waits, events.last(tx))
+
+
+class TaskNow(NamedTuple):
+    """A task, and up to where the story was told then."""
+
+    task: Task
+    bookmark: Bookmark
+
+
+def task(tx: Transaction, ident: str) -> TaskNow:
+    """One task as it stands."""
+    return TaskNow(tasks.show(tx, ident), events.last(tx))
+
+
+class Story(NamedTuple):
+    """Some events that the caller may see, where to read on, and whether there may be more now."""
+
+    events: list[Event]
+    bookmark: Bookmark
+    more: bool
+    resync: bool
+
+
+class Wanted(NamedTuple):
+    """Which events: of these kinds, of one agent, about one id; all if empty."""
+
+    kinds: tuple[str, ...] = ()
+    agent: str | None = None
+    subject: str | None = None
+
+
+def story(tx: Transaction, since: Bookmark, by: Caller, wanted: Wanted, limit: int) -> Story:
+    """The events after a bookmark; none but `resync` if events after it are no longer kept."""
+    if not events.is_kept(tx, since):
+        return Story([], events.last(tx), more=False, resync=True)
+    page = events.after(tx, since, kinds=wanted.kinds, limit=limit)
+    found = [each for each in page.events if seeing.event(each, by) and _wanted(each, wanted)]
+    return Story(found, page.bookmark, page.full, resync=False)
+
+
+def _wanted(event: Event, wanted: Wanted) -> bool:
+    return wanted.agent in (None, event.agent) and wanted.subject in (None, event.subject)
