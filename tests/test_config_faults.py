@@ -161,6 +161,32 @@ def test_a_base_port_that_drives_a_port_over_the_edge_is_a_fault() -> None:
     assert "would move with the base port to 65536" in faults_of("[agents.a]\nport = 9536", base_port=64000)[0]["message"]
 
 
+@rule("A2a")
+def test_agents_that_find_no_port_are_told() -> None:
+    text = "\n".join(f"[agents.a{place}]" for place in range(635))
+    assert len(load_text(text, root=Path("/"), flags={"base_port": 64000}).agents) == 635
+    faults = faults_of("\n".join(f"[agents.a{place}]" for place in range(1536)), base_port=64000)
+    assert [fault["path"] for fault in faults] == ["agents.a1533", "agents.a1534", "agents.a1535"]
+    assert "has no port left: all from 64001 to 65535 are in use" in faults[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("a = 1\nb = [\n1,\n\n\n", 3), ("a = 1\nb = 'x", 2), ("a = 1\n\na = 2", 3), ("[a]\n[b]\n[a]", 3)]
+)
+@rule("A2")
+def test_what_is_not_toml_is_told_with_its_line(text: str, line: int) -> None:
+    assert [fault["line"] for fault in faults_of(text)] == [line]
+
+
+@rule("A2")
+def test_bounds_themselves_are_allowed() -> None:
+    deep = "{ x = " * 19 + "{}" + " }" * 19
+    text = f"[fleet]\nlease_s = 5\nheartbeat_s = 30\nstale_s = 60\n[agents.a]\nport = 65535\nbrain = {{ kind = 'rules', options = {deep} }}"
+    settings = load_text(text, root=Path("/"))
+    assert (settings.lease_s, settings.agents[0].port) == (5.0, 65535)
+    assert "levels deep" in faults_of(text.replace("{}", "{ x = {} }").replace("x = {}", "x = { y = {} }"))[0]["message"]
+
+
 @rule("A2")
 def test_faults_of_environment_and_flags_name_them() -> None:
     faults = faults_of("", {"COVEY_LEASE_S": "soon"}, base_port="x", only=["ops", "opps"], bass=3)
@@ -228,6 +254,7 @@ z = 1
         (("a",), 1, 1),
         (("a", "b"), 1, 1),
         (("q.k", "éA"), 2, 1),
+        (("t",), 5, 1),
         (("t", "u v"), 5, 1),
         (("t", "u v", "list"), 6, 1),
         (("t", "u v", "list", 0), 7, 3),
@@ -236,6 +263,7 @@ z = 1
         (("t", "u v", "list", 1, "l m", 1), 9, 5),
         (("t", "u v", "at"), 11, 1),
         (("t", "u v", "s"), 12, 1),
+        (("row",), 14, 1),
         (("row", 0, "x"), 15, 1),
         (("row", 1, "x"), 17, 1),
         (("row", 1, "sub", "y"), 19, 1),

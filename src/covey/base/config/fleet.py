@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from covey.base.config.faults import Faults
-from covey.base.config.places import Key
 from covey.base.config.sections import Drafts
+from covey.base.config.spelling import Key
 from covey.base.defaults import DEPUTY, LEAD
 from covey.base.settings import BASE_PORT, GATEWAY_OFFSET, Settings
 

@@ -26,6 +26,7 @@ _STORE = re.compile(r"(postgres(ql)?://[^\s\0]+)?")
 _port = whole(1, 65535)
 _lanes = whole(1, 64)
 _able = formed(r"[a-z0-9][a-z0-9_-]{0,31}", "a word of a-z, 0-9, - and _, at most 32 characters")
+_able_or_none = formed(r"([a-z0-9][a-z0-9_-]{0,31})?", "a word of a-z, 0-9, - and _, at most 32 characters")
 _host = formed(
     r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}|(?=.*:.*:)[0-9A-Fa-f:.]{2,45}(%[A-Za-z0-9.-]+)?",
     "an address as 127.0.0.1 or ::1, or a host name, without a port",
@@ -71,6 +72,7 @@ _CHECKS: dict[str, Check] = {
     "closed_days": number(0.01, 36500, "days"),
     "events_bytes": whole(1_000_000, 10**15),
     "capabilities": list_of(_able, 'a list of capabilities, as ["code", "review"]', distinct=True),
+    "capability": _able_or_none,
     "allowed_hosts": list_of(_host, 'a list of host names, as ["fleet.example.org"]', distinct=True),
     "host": _host,
     "store": _store,

@@ -81,7 +81,10 @@ def load_text(
         if agent not in agents:
             faults.unknown("--only", "agent", agent, agents)
     rest = _rest(faults, document, agents, root)
-    faults.refuse()
+    if faults.found:
+        from covey.base.config.refusal import refusal  # noqa: PLC0415 - milliseconds that only a faulty file is worth
+
+        raise refusal(faults)
     staff = tuple(AgentSettings(id=agent, **_placed(draft, "cwd", root, ".")) for agent, draft in agents.items())
     return Settings(agents=staff, root=str(root), only=only, **fleet, **rest)
 

@@ -7,14 +7,13 @@ import tomllib
 from bisect import bisect_right
 from typing import NamedTuple
 
-Key = tuple[str | int, ...]
-"""A path into the document: names of tables and keys, positions in arrays."""
+from covey.base.config.spelling import Key
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _NAME = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 _STRING = re.compile(
-    r'''"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}'''
-    r"""|\'\'\'(?:[^']|'{1,2}(?!'))*'{3,5}"""
+    r'''"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}'''
+    r"""|\'\'\'(?:[^']|'{1,2}(?!'))*+'{3,5}"""
     r'''|"(?:[^"\\\n]|\\.)*"'''
     r"""|'[^'\n]*'""",
     re.DOTALL,
@@ -94,7 +93,8 @@ class Survey:
         self._at += mark
         if mark == 2:
             path = self._next_element(path)
-        self._note(path, start)
+        for depth in range(1, len(path) + 1):
+            self._note(path[:depth], start)
         self.headers.append(Header(path, start, self._at))
         self.header_at[path] = self.headers[-1]
         return path

@@ -17,7 +17,7 @@ _LONGEST = 200
 def check(faults: Faults, schedules: Drafts) -> None:
     """A fault for each cron line that never comes and each time zone that this machine does not know."""
     for name, draft in schedules.items():
-        if "cron" in draft:
+        if draft.get("cron"):
             _cron(faults, ("schedules", name, "cron"), draft["cron"])
         if "time_zone" in draft:
             _zone(faults, ("schedules", name, "time_zone"), draft["time_zone"])

@@ -59,10 +59,11 @@ def _schedule(faults: Faults, at: tuple[str, str], table: object) -> dict[str, A
         return draft
     if not draft.get("text", "").strip() and ("text" in draft or "text" not in table):
         faults.add(at, 'has no text; write what is to be done: text = "…"')
-    if "agent" not in table and "capability" not in table:
+    if not any(table.get(who) for who in ("agent", "capability")):
         faults.add(at, "has neither agent nor capability; write who does it")
-    if ("every_s" in table) == ("cron" in table):
-        both = "both every_s and cron" if "cron" in table else "neither every_s nor cron"
+    cron = table.get("cron", "") != ""
+    if ("every_s" in table) == cron:
+        both = "both every_s and cron" if cron else "neither every_s nor cron"
         faults.add(at, f"has {both}; write one of them")
     return draft
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from covey.base.config.faults import Faults, kind_of, shown
-from covey.base.config.places import Key
+from covey.base.config.spelling import Key
 
 At = Key | str
 Check = Callable[[Faults, At, Any], Any]

@@ -76,7 +76,7 @@ def to_toml(settings: Settings, *, secrets: bool = False) -> str:
 def _short(brain: dict[str, Any]) -> Any:
     """A brain by its one word where that says it all."""
     plain = _plain(BrainSettings())
-    written = {key: value for key, value in brain.items() if value != plain[key]}
+    written = {key: value for key, value in brain.items() if value != plain.get(key)}
     if brain["kind"] == "python" and written.keys() <= {"kind", "target"}:
         return brain["target"]
     return brain["kind"] if written.keys() <= {"kind"} else {"kind": brain["kind"]} | written

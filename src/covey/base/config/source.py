@@ -75,7 +75,7 @@ def parsed(name: str, text: str) -> dict[str, Any]:
         message, line, column = said.groups() if said else (str(wrong), None, None)
         if isinstance(wrong, RecursionError):
             message = "Nested too deep"
-        place = int(line) if line else text.count("\n") + 1
+        place = int(line) if line else text.rstrip().count("\n") + 1
         fault = {"line": place, "column": int(column) if column else None, "path": "", "message": message}
         raise Misconfigured(f"{name}: line {place} is not TOML: {message}. Nothing of it was taken.", [fault]) from wrong
 

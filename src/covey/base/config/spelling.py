@@ -7,6 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+Key = tuple[str | int, ...]
+"""A path into a document: names of tables and keys, positions in arrays."""
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 

@@ -11,8 +11,8 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from covey.base.config.places import Header, Key, Pair, Survey
-from covey.base.config.spelling import dotted, spelled, table
+from covey.base.config.places import Header, Pair, Survey
+from covey.base.config.spelling import Key, dotted, spelled, table
 from covey.base.errors import Failed, NotFound
 
 Keys = Sequence[str]
@@ -25,6 +25,8 @@ class Document:
     def __init__(self, text: str) -> None:
         self._returns = "\r\n" in text
         self._text = text.replace("\r\n", "\n")
+        self._emptied: list[Keys] = []
+        """Tables that something was taken out of: once empty, the text need not name them."""
         self.data: dict[str, Any] = tomllib.loads(self._text)
 
     def put(self, path: Keys, value: object) -> None:
@@ -33,7 +35,7 @@ class Document:
 
     def put_each(self, values: Iterable[tuple[Keys, object]]) -> None:
         """Set many at once, which costs one walk through the text. None may be new tables on the way to another."""
-        values = list(values)
+        values = [(path, _plain(value)) for path, value in values]
         for path, value in values:
             parent = self.data
             for name in path[:-1]:
@@ -47,13 +49,12 @@ class Document:
         Raises:
             NotFound: There is nothing.
         """
-        parent: Any = self.data
-        for name in path[:-1]:
-            parent = parent.get(name) if isinstance(parent, dict) else None
+        parent = _at(self.data, path[:-1])
         if not isinstance(parent, dict) or path[-1] not in parent:
             raise NotFound(f"There is no {dotted(path)} in the file.", field=dotted(path))
         del parent[path[-1]]
         self._text = _take(self._text, path)
+        self._emptied += [path[:depth] for depth in range(len(path) - 1, 0, -1)]
 
     def text(self) -> str:
         """The text as changed.
@@ -62,10 +63,13 @@ class Document:
             Failed: It does not say what it should; nothing is lost, edit it by hand.
         """
         try:
-            same = _filled(tomllib.loads(self._text)) == _filled(self.data)
+            said = tomllib.loads(self._text)
         except tomllib.TOMLDecodeError:
-            same = False
-        if not same:
+            said = {}
+        for path in self._emptied:
+            if _at(self.data, path) == {} and _at(said, path) is None:
+                del _at(self.data, path[:-1])[path[-1]]
+        if said != self.data:
             raise Failed("The file is written in a way that can't be changed from here; edit it by hand, then run `covey config check`.")
         return self._text.replace("\n", "\r\n") if self._returns else self._text
 
@@ -78,9 +82,19 @@ class _Cut(NamedTuple):
     text: str
 
 
-def _filled(data: dict[str, Any]) -> dict[str, Any]:
-    """The data without sections that are empty, which a text need not name."""
-    return {name: section for name, section in data.items() if section != {}}
+def _plain(value: object) -> Any:
+    """The value as TOML would give it back."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def _at(data: dict[str, Any], path: Keys) -> Any:
+    """What is at the path, or None."""
+    found: Any = data
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
 
 
 def _put(text: str, values: Sequence[tuple[Keys, object]]) -> str:
