@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-
 NEWS = "news"
 """Rung with every other bell: whoever follows the fleet's story listens here (one process a machine)."""
 

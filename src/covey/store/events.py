@@ -9,16 +9,21 @@ import msgspec
 
 from covey.base.errors import Invalid
 from covey.store.statements import statement
-from covey.store.transaction import Row, Transaction
+from covey.store.transaction import Row, Transaction, relaxed
 
 AFTER = statement(__package__, "events_after")
 LAST = statement(__package__, "events_last")
-FIRST = statement(__package__, "events_first")
 OF_SUBJECT = statement(__package__, "events_of_subject")
 OF_AGENT = statement(__package__, "events_of_agent")
 BOOKMARK = statement(__package__, "bookmark")
 SET_BOOKMARK = statement(__package__, "set_bookmark")
 PRUNE = statement(__package__, "events_prune")
+SIZE = statement(__package__, "events_size")
+
+PRUNED = "pruned"
+"""The bookmark of the last event that was deleted."""
+ROW_BYTES = 160
+"""What an event takes beside its data, with its places in the indexes; about."""
 
 
 class Bookmark(NamedTuple):
@@ -95,12 +100,9 @@ def last(tx: Transaction) -> Bookmark:
     return Bookmark(row.xid, row.seq) if row else START
 
 
-def is_kept(tx: Transaction, bookmark: Bookmark) -> bool:
+def is_kept(tx: Transaction, since: Bookmark) -> bool:
     """Whether nothing after this bookmark has been deleted since; if not, its reader must start anew (`resync`)."""
-    if bookmark == START:
-        return True
-    row = tx.one(FIRST)
-    return row is None or Bookmark(row.xid, row.seq - 1) <= bookmark
+    return since == START or since >= bookmark(tx, PRUNED)
 
 
 def of_subject(tx: Transaction, subject: str, *, limit: int = 100) -> list[Event]:
@@ -124,6 +126,17 @@ def set_bookmark(tx: Transaction, name: str, to: Bookmark) -> None:
     tx.run(SET_BOOKMARK, name=name, xid=to.xid, seq=to.seq)
 
 
-def prune(tx: Transaction, *, before: float, limit: int = 500) -> int:
-    """Delete events older than this; how many went, `limit` at most."""
-    return tx.run(PRUNE, before=before, limit=limit)
+@relaxed
+def prune(tx: Transaction, *, older_s: float, most_bytes: int, limit: int = 500) -> int:
+    """Delete the oldest events that are older than this, or more than so many bytes in all; how many went, `limit` at most."""
+    before = tx.now - older_s if size_bytes(tx) <= most_bytes else tx.now
+    gone = [Bookmark(row.xid, row.seq) for row in tx.all(PRUNE, before=before, limit=limit)]
+    if gone:
+        set_bookmark(tx, PRUNED, max(*gone, bookmark(tx, PRUNED)))
+    return len(gone)
+
+
+def size_bytes(tx: Transaction) -> int:
+    """How much room the events take, about: counting them would take longer than all else."""
+    row = tx.one(SIZE)
+    return int(row.n * (row.data_bytes + ROW_BYTES)) if row and row.n else 0

@@ -153,6 +153,24 @@ def plain(error: Exception) -> Exception:
     return error.error if isinstance(error, Broken) else error
 
 
+def write_alone(engine: Engine, verb: Callable[Concatenate[Transaction, P], R], *args: Any, ids: Ids | None = None) -> R:
+    """What one verb answers once it is committed, without a store, a loop or a thread."""
+    writer = engine.writer(ids or Ids())
+    job = Job(verb, args, {}, None)
+    try:
+        writer.wait_turn()
+        try:
+            Batch(writer).run([job])
+        finally:
+            writer.end_turn()
+    finally:
+        writer.close()
+    if job.error is not None:
+        raise job.error
+    result: R = job.result
+    return result
+
+
 class WriterThread:
     """A thread that owns one writing connection and empties the queue."""
 

@@ -102,7 +102,8 @@ CREATE TABLE messages (
   created_at REAL NOT NULL,
   sent_at REAL,
   digest TEXT NOT NULL,
-  origin TEXT NOT NULL
+  origin TEXT NOT NULL,
+  outcomes TEXT
 );
 CREATE INDEX messages_by_thread ON messages (thread_id, seq);
 CREATE INDEX messages_by_question ON messages (in_reply_to) WHERE in_reply_to IS NOT NULL;
@@ -144,6 +145,7 @@ CREATE INDEX copies_answer_due ON copies (answer_due) WHERE answer_due IS NOT NU
 CREATE INDEX copies_expiring ON copies (expires_at) WHERE state = 'delivered' AND expires_at IS NOT NULL;
 CREATE INDEX copies_dead ON copies (seq) WHERE state = 'dead';
 CREATE INDEX copies_by_receiver ON copies (receiver, seq);
+CREATE INDEX copies_unread ON copies (receiver, seq) WHERE state = 'delivered';
 
 CREATE TABLE tasks (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -209,7 +211,7 @@ CREATE TABLE needs (
   met_at REAL,
   PRIMARY KEY (task_id, needs_id)
 );
-CREATE INDEX needs_open ON needs (needs_id) WHERE met_at IS NULL;
+CREATE INDEX needs_by_needed ON needs (needs_id);
 
 CREATE TABLE runs (
   id TEXT PRIMARY KEY,

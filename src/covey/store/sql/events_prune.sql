@@ -1,2 +1,2 @@
--- Delete the oldest events, a batch at a time.
-DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < :before ORDER BY seq LIMIT :limit)
+-- Delete the oldest events, of one batch those that are old enough.
+DELETE FROM events WHERE at < :before AND seq IN (SELECT seq FROM events ORDER BY seq LIMIT :limit) RETURNING xid, seq

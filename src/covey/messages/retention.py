@@ -1,0 +1,35 @@
+"""How long mail is kept: what was handled long ago goes, with its copies and its words in the index. Dead letters stay (DESIGN, Store)."""
+
+from __future__ import annotations
+
+from covey.messages import handling
+from covey.store import Transaction, relaxed, statement
+from covey.store.upkeep import Pruned
+
+OLDEST = statement(__package__, "oldest")
+FORGET_WORDS = statement(__package__, "forget_words")
+FORGET_COPIES = statement(__package__, "forget_copies")
+FORGET = statement(__package__, "forget")
+LEASES = statement(__package__, "leases")
+
+
+@relaxed
+def prune(tx: Transaction, *, older_s: float, after: int = 0, limit: int = 500) -> Pruned:
+    """Delete messages all of whose copies were closed longer ago than this; one step over the oldest mail."""
+    before = tx.now - older_s
+    rows = tx.all(OLDEST, after=after, before=before, limit=limit)
+    old = [row for row in rows if row.created_at < before]
+    closed = [row for row in old if row.open == 0]
+    for row in closed:
+        tx.run(FORGET_WORDS, seq=row.seq)
+        tx.run(FORGET_COPIES, message_id=row.id)
+        tx.run(FORGET, seq=row.seq)
+    return Pruned(len(closed), old[-1].seq if len(old) == limit else None)
+
+
+def end_leases(tx: Transaction) -> int:
+    """How many leases on mail were ended, in a restored store that had them: that mail waits again, its attempt does not count."""
+    rows = tx.all(LEASES)
+    for row in rows:
+        handling.give_back(tx, row.token)
+    return len(rows)

@@ -1,0 +1,2 @@
+-- A message goes.
+DELETE FROM messages WHERE seq = :seq

@@ -1,0 +1,2 @@
+-- A message is found no more.
+DELETE FROM message_words WHERE rowid = :seq

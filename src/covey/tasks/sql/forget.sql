@@ -1,0 +1,2 @@
+-- A task goes.
+DELETE FROM tasks WHERE seq = :seq
