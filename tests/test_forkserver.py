@@ -40,13 +40,13 @@ def code(number):
     return number
 
 
+def last_words():
+    print("last words")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def fail():
     raise RuntimeError("it went wrong")
-
-
-def signalled(number):
-    os.kill(os.getpid(), number)
-    time.sleep(300)
 
 
 def stamp(path):
@@ -57,7 +57,7 @@ def stamp(path):
 def about(path):
     """What this process finds around it."""
     found = {
-        "pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0), "group": os.getpgrp(), "cwd": os.getcwd(),
+        "pid": os.getpid(), "session": os.getsid(0), "group": os.getpgrp(), "cwd": os.getcwd(),
         "env": dict(os.environ), "stdin": os.readlink("/proc/self/fd/0"), "stdout": os.readlink("/proc/self/fd/1"),
         "stderr": os.readlink("/proc/self/fd/2"), "files": [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if fd.isdigit() and os.path.lexists(f"/proc/self/fd/{fd}")],
         "title": open("/proc/self/cmdline").read().rstrip(chr(0)), "random": random.random(), "threads": threading.active_count(),
@@ -75,6 +75,14 @@ def orphan():
         time.sleep(0.01)
         os._exit(3)
 '''
+
+
+RUDE = """
+import signal
+signal.signal(signal.SIGTERM, lambda *_: None)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+"""
 
 
 class Node:
@@ -117,8 +125,12 @@ def subreaper() -> Iterator[None]:
 async def node(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Node]:
     """A node with a fork server, or with plain exec where a test asks for it; all that it started ends with the test."""
     (tmp_path / "entries.py").write_text(ENTRIES)
+    (tmp_path / "rude.py").write_text(RUDE)
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
-    spawner = ExecSpawner() if getattr(request, "param", "") == "exec" else ForkServerSpawner(PRELOAD, tmp_path / "forkserver.log")
+    spawner = (
+        ExecSpawner() if getattr(request, "param", "") == "exec" else ForkServerSpawner((*PRELOAD, "rude"), tmp_path / "forkserver.log")
+    )
     made = Node(spawner, tmp_path)
     yield made
     await spawner.close()
@@ -173,7 +185,6 @@ async def test_a_process_has_all_of_its_own_and_nothing_of_ours(node: Node) -> N
             found = await node.about(env=dict(os.environ) | {"COVEY_AGENT": "coder"}, cwd="/")
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
-    assert found["parent"] == os.getpid()
     assert found["session"] == found["group"] == found["pid"]
     assert found["cwd"] == "/"
     assert found["title"] == "covey coder"
@@ -184,6 +195,14 @@ async def test_a_process_has_all_of_its_own_and_nothing_of_ours(node: Node) -> N
     assert found["threads"] == 1
     assert (found["term"], found["int"], found["pipe"], found["blocked"]) == (True, True, True, 0)
     assert node.log.stat().st_mode & 0o777 == 0o600
+
+
+@both
+async def test_a_process_is_our_child_as_soon_as_it_is_told(node: Node) -> None:
+    for _ in range(5):
+        stat = stat_of((await node.start("idle")).pid)
+        assert stat is not None
+        assert stat.parent == os.getpid()
 
 
 @both
@@ -201,10 +220,11 @@ async def test_no_two_processes_draw_the_same_random_numbers(node: Node) -> None
 async def test_how_a_process_ends_is_told_and_its_words_are_in_its_log(node: Node) -> None:
     assert await node.ends(await node.start("code", 73)) == ExitStatus(code=73)
     assert await node.ends(await node.start("code", None)) == ExitStatus(code=0)
-    assert await node.ends(await node.start("signalled", signal.SIGKILL)) == ExitStatus(signal=signal.SIGKILL)
+    assert await node.ends(await node.start("last_words")) == ExitStatus(signal=signal.SIGKILL)
     assert await node.ends(await node.start("fail")) == ExitStatus(code=1)
     log = node.log.read_text()
     assert log.count("printed") == 2
+    assert "last words" in log
     assert "RuntimeError: it went wrong" in log
 
 
@@ -250,7 +270,7 @@ async def test_a_module_that_is_not_there_is_not_preloaded(node: Node) -> None:
 @rule("H9")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 async def test_a_fork_server_that_dies_or_hangs_is_replaced_and_its_processes_live(node: Node, number: int) -> None:
-    node.spawner = ForkServerSpawner((), node.folder / "forkserver.log", reply_s=1.0)
+    node.spawner = ForkServerSpawner((), node.folder / "forkserver.log", reply_s=0.3)
     before = await node.start("idle")
     dead = server_of(node)
     send(dead, number)
@@ -372,6 +392,17 @@ async def test_orphans_are_reaped_and_nobody_loses_the_exit_code_of_what_it_star
     assert await node.ends(agent) == ExitStatus(code=0)
     node.watch.reap_orphans()
     assert [stat for stat in children() if stat.dead] == []
+
+
+async def test_the_round_for_orphans_takes_no_exit_code_from_who_waits(node: Node) -> None:
+    agent = await node.start("idle")
+    waiting = asyncio.create_task(node.ends(agent))
+    await asyncio.sleep(0)
+    send(agent, signal.SIGKILL)
+    os.waitid(os.P_PID, agent.pid, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222 - the loop must not turn meanwhile
+    node.watch.reap_orphans()
+    node.watch.reap_orphans()
+    assert await waiting == ExitStatus(signal=signal.SIGKILL)
 
 
 # Restarting

@@ -11,7 +11,6 @@ import gc
 import importlib
 import io
 import os
-import random
 import signal
 import socket
 import sys
@@ -51,10 +50,12 @@ def main(args: list[str]) -> int:
     """Serve until the node is gone; in a process that was forked (or told to `run`) do its work, and return its exit code."""
     if args[0] == "run":
         close_strange(set())
+        reset_signals()
         return run(msgspec.json.decode(args[1], type=Spec))
     conn = int(args[0])
     close_strange({conn})
     preload(args[1].split(","))
+    reset_signals()  # here, so that a process just forked never has a handler of ours
     forked = serve(socket.socket(fileno=conn))
     return 0 if forked is None else run(forked)
 
@@ -151,8 +152,6 @@ def run(spec: Spec) -> int:
     """The exit code of the entry's work, done as if this process had been started for it alone."""
     set_title(spec.title or spec.name)  # first: it finds its place by the environment as the kernel laid it out
     gc.enable()
-    random.seed()
-    reset_signals()
     os.environ.clear()
     os.environ.update(spec.env)
     os.chdir(spec.cwd)

@@ -66,13 +66,18 @@ class ForkServerSpawner:
 
     One request at a time. If the server dies between fork and reply a process is started twice; the second finds the
     name's lock held and ends with EX_OWN_INSTANCE. The caller must be a child subreaper, else they are not its children.
+    The server has `start_s` for its first answer, imports included, and `reply_s` for each other; then it is replaced.
     """
 
-    def __init__(self, preload: Sequence[str], log: Path, env: Mapping[str, str] | None = None, reply_s: float = 30.0) -> None:
+    def __init__(
+        self, preload: Sequence[str], log: Path, env: Mapping[str, str] | None = None, *, start_s: float = 30.0, reply_s: float = 10.0
+    ) -> None:
         self._preload = ",".join(preload)
         self._log = log
         self._env = env
+        self._start_s = start_s
         self._reply_s = reply_s
+        self._bound_s = start_s
         self._turn = asyncio.Lock()
         self._server: _Server | None = None
 
@@ -104,15 +109,18 @@ class ForkServerSpawner:
 
     async def _exchange(self, server: _Server, line: bytes) -> bytes:
         server.writer.write(line)
-        async with asyncio.timeout(self._reply_s):
+        async with asyncio.timeout(self._bound_s):
             await server.writer.drain()
-            return await server.reader.readline()
+            answer = await server.reader.readline()
+        self._bound_s = self._reply_s
+        return answer
 
     async def _start(self) -> _Server:
         ours, theirs = socket.socketpair()
         with theirs:
             pid = launch([str(SERVER_FD), self._preload], os.environ if self._env is None else self._env, self._log, theirs.fileno())
         reader, writer = await asyncio.open_unix_connection(sock=ours)
+        self._bound_s = self._start_s
         self._server = _Server(identity_of(pid, "the fork server"), reader, writer)
         return self._server
 
