@@ -1,1 +1,1 @@
-"""Read-only summaries of the fleet: status, figures, why something waits, how the work stands. Verbs for `store.read`; they change nothing."""
+"""Read-only summaries: status, figures, why something waits, how the work stands. Verbs for `store.read`; they change nothing."""

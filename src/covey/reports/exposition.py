@@ -1,0 +1,113 @@
+"""Figures as Prometheus text: one table of series, written by prometheus-client's own encoder. Nothing is kept between calls.
+
+Labels are bounded: the agents' names, states, queues and quantiles. What prometheus-client costs stands in docs/dependencies.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from covey.agents.model import Status
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+
+
+class Series(NamedTuple):
+    """One metric: where its value stands in the figures, and what it says. `each` names the label whose values are the keys found there."""
+
+    name: str
+    says: str
+    path: str
+    kind: Literal["gauge", "counter"] = "gauge"
+    each: str = ""
+
+
+OF_AGENT = (
+    Series("covey_agent_able", "Whether the agent takes work now.", "ableNow"),
+    Series("covey_agent_heartbeat_age_seconds", "Seconds since the agent's last heartbeat.", "heartbeatAge"),
+    Series("covey_agent_tasks_completed_total", "Tasks the agent has finished.", "tasks.completed", "counter"),
+    Series("covey_agent_task_attempts_failed_total", "Attempts of the agent at a task that failed.", "tasks.attemptsFailed", "counter"),
+    Series("covey_agent_tasks_running", "Tasks that the agent's brain is at.", "tasks.running"),
+    Series("covey_agent_tasks_waiting", "Tasks that wait in the agent's own queue, the blocked too.", "tasks.waiting"),
+    Series("covey_agent_oldest_task_age_seconds", "Age of the oldest queued task of the agent's own queue.", "tasks.oldestWaiting"),
+    Series("covey_agent_task_seconds", "Length of the tasks the agent finished last.", "tasks.time", each="quantile"),
+    Series("covey_agent_messages_handled_total", "Messages the agent has handled.", "messages.handled", "counter"),
+    Series("covey_agent_messages_unread", "Messages that wait in the agent's mailbox.", "messages.unread"),
+    Series("covey_agent_dead_letters", "Messages the agent's brain failed on too often.", "messages.dead"),
+    Series("covey_agent_oldest_message_age_seconds", "Age of the oldest message that waits in the mailbox.", "messages.oldestWaiting"),
+    Series(
+        "covey_agent_response_seconds", "From mailbox to handled, of the messages handled last.", "messages.responseTime", each="quantile"
+    ),
+    Series("covey_agent_context_tokens", "Size of the agent's live context.", "context.size"),
+    Series("covey_agent_context_limit_tokens", "Bound of the agent's live context.", "context.max"),
+    Series("covey_agent_buddy_check_age_seconds", "Seconds since the agent last checked its buddy.", "buddy.lastCheckAge"),
+    Series("covey_agent_stalls_total", "Stalls of the agent.", "stalls", "counter"),
+    Series("covey_agent_restarts_total", "Restarts of the agent's process.", "restarts", "counter"),
+)
+OF_FLEET = (
+    Series("covey_tasks_queued", "Tasks that are ready, or will be at a time.", "tasks.queued"),
+    Series("covey_tasks_blocked", "Tasks that wait for something else.", "tasks.blocked"),
+    Series("covey_tasks_running", "Tasks that brains are at.", "tasks.running"),
+    Series("covey_queue_tasks", "Queued tasks by kind of queue.", "queues", each="queue"),
+    Series("covey_task_seconds", "Length of the tasks finished last.", "tasks.time", each="quantile"),
+    Series("covey_messages_unread", "Messages that wait in the agents' mailboxes.", "messages.unread"),
+    Series("covey_operator_messages_unread", "Messages that wait for the operator.", "messages.operatorUnread"),
+    Series("covey_dead_letters", "Messages that brains failed on too often.", "messages.dead"),
+    Series("covey_response_seconds", "From mailbox to handled, of the messages handled last.", "messages.responseTime", each="quantile"),
+    Series("covey_cost_usd_last_day", "What the runs of the last 24 h cost, as far as brains said so.", "cost.usd24h"),
+    Series("covey_tokens_last_day", "Model tokens of the runs of the last 24 h, as far as brains said so.", "cost.tokens24h"),
+    Series("covey_leader", "Whether somebody leads the fleet now.", "leader.leads"),
+    Series("covey_controller_cycles_total", "Rounds of the controller.", "leader.cycle", "counter"),
+    Series("covey_controller_cycle_age_seconds", "Seconds since the controller's last round.", "leader.cycleAge"),
+)
+_QUANTILES = {"p50": "0.5", "p95": "0.95"}
+
+
+def prometheus(figures: Mapping[str, Any]) -> str:
+    """The figures of `of_agent` or `of_fleet` as Prometheus text; what is null is left out."""
+    return generate_latest(_Collected(figures)).decode()
+
+
+class _Collected(Collector):
+    """One scrape."""
+
+    def __init__(self, figures: Mapping[str, Any]) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        """Every metric that has a value."""
+        agents = self._figures.get("agents", [self._figures] if "agentId" in self._figures else [])
+        if "agents" in self._figures:
+            yield from (family for series in OF_FLEET if (family := _family(series, (), [((), self._figures)])).samples)
+        rows = [((agent["agentId"],), agent) for agent in agents]
+        yield from (family for series in OF_AGENT if (family := _family(series, ("agent",), rows)).samples)
+        yield _statuses(agents)
+
+
+def _family(series: Series, labels: tuple[str, ...], rows: Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]) -> Metric:
+    make = CounterMetricFamily if series.kind == "counter" else GaugeMetricFamily
+    family = make(series.name, series.says, labels=[*labels, series.each] if series.each else labels)
+    for names, figures in rows:
+        value: Any = figures
+        for step in series.path.split("."):
+            value = value[step]
+        values = value.items() if series.each else [("", value)]
+        for key, number in values:
+            label = _QUANTILES.get(key) if series.each == "quantile" else key
+            if number is not None and label is not None:
+                family.add_metric([*names, label] if series.each else names, float(number))
+    return family
+
+
+def _statuses(agents: list[Mapping[str, Any]]) -> Metric:
+    """Each agent's status as one series a value, of which one is 1."""
+    family = GaugeMetricFamily("covey_agent_status", "The agent's status: 1 for the one that holds.", labels=("agent", "status"))
+    for agent in agents:
+        for status in get_args(Status):
+            family.add_metric((agent["agentId"], status), float(agent["status"] == status))
+    return family

@@ -1,0 +1,80 @@
+"""How reports say times, lengths, lists and counts in plain English. Pure; no store and no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+HEAD_CHARS = 120
+LISTED = 5
+_FIRST_YEAR, _LAST_YEAR = 0.0, 253_402_300_799.0
+"""From 1970 to the end of 9999: what has a date."""
+
+
+def span(seconds: float) -> str:
+    """A length of time in its two largest units: `0.4 s`, `12 s`, `5 min`, `2 h 10 min`."""
+    seconds = abs(seconds)
+    if seconds < 10:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    left = round(seconds)
+    parts: list[str] = []
+    for size, name in _UNITS:
+        if left >= size or parts:
+            count, left = divmod(left, size)
+            if count:
+                parts.append(f"{count:,} {name}")
+            if len(parts) == 2 or name == "min":
+                break
+    return " ".join(parts[:2])
+
+
+def utc(at: float) -> str:
+    """A time of the store as a date: `2026-11-29 19:20:00 UTC`."""
+    if not _FIRST_YEAR <= at <= _LAST_YEAR:
+        return f"Unix time {at:.0f}"
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def when(at: float, now: float) -> str:
+    """A time as seen from now, and its date: `12 s ago (2026-…)` or `in 5 min (2026-…)`."""
+    distance = f"{span(now - at)} ago" if at <= now else f"in {span(at - now)}"
+    return f"{distance} ({utc(at)})"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 task`, `1,200 tasks`, `no tasks`."""
+    words = noun if number == 1 else plural or f"{noun}s"
+    return f"{number:,} {words}" if number else f"no {words}"
+
+
+def listed(names: Sequence[Any], *, most: int = LISTED, word: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`; of a long list the first few and how many more."""
+    shown = [str(name) for name in names[:most]]
+    if len(names) > most:
+        shown.append(f"{len(names) - most:,} more")
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} {word} {shown[-1]}"
+
+
+def head(text: str, chars: int = HEAD_CHARS) -> str:
+    """The text on one line, cut to so many characters."""
+    flat = " ".join(text[: chars * 4].split())
+    return flat if len(flat) <= chars and len(text) <= chars * 4 else flat[: chars - 1].rstrip() + "…"
+
+
+def percent(share: float) -> str:
+    """A share of 0 to 1 as `12 %`."""
+    return f"{share * 100:.0f} %"
+
+
+def size(size_bytes: float) -> str:
+    """So many bytes as `1.4 GiB`."""
+    amount = float(size_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(amount) < 1024:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TiB"

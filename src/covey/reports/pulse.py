@@ -1,0 +1,160 @@
+"""How each agent stands right now: its record, what its brain has, what waits for it. A few queries, whatever the fleet's size."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+import msgspec
+
+from covey.agents import configuring, roster
+from covey.agents.model import Agent, Facts, Status, Vitals, status_of
+from covey.base.settings import AgentSettings
+from covey.store import Row, Transaction, statement
+
+WAITING_MAIL = statement(__package__, "waiting_mail")
+MAIL_AT_WORK = statement(__package__, "mail_at_work")
+TASKS_AT_WORK = statement(__package__, "tasks_at_work")
+OPEN_TASKS = statement(__package__, "open_tasks")
+READY_QUEUES = statement(__package__, "ready_queues")
+READY_MAIL = statement(__package__, "ready_mail")
+CONTEXT_SIZES = statement(__package__, "context_sizes")
+PROJECTS_AT_WORK = statement(__package__, "projects_at_work")
+
+STALE_S = 60.0
+"""No heartbeat for so long is a stall, unless the settings say otherwise (A3)."""
+_EVERYBODY = ("", "z" * 33)
+"""A range of names with every agent's in it: one is at most 32 characters of a-z, 0-9 and the hyphen."""
+
+
+class Pulse(NamedTuple):
+    """How one agent stands at store time `now`."""
+
+    now: float
+    stale_s: float
+    agent: Agent
+    settings: AgentSettings
+    vitals: Vitals
+    running: tuple[Row, ...]
+    """Its running tasks: rows of `tasks_at_work`."""
+    mail_at_work: int
+    unread: int
+    unread_since: float | None
+    queue_length: int
+    """How many tasks wait in its own queue, the blocked too."""
+    ready: bool
+    context_size: int
+    projects: tuple[str, ...]
+
+    @property
+    def external(self) -> bool:
+        """Whether it has no process of ours (A5b)."""
+        return self.settings.brain.kind == "external"
+
+    @property
+    def heartbeat_at(self) -> float | None:
+        """Its last sign of life; an external agent's calls are its heartbeat (A5b)."""
+        return self.vitals.seen_at if self.external else self.vitals.heartbeat_at
+
+    @property
+    def away(self) -> bool:
+        """Whether an external agent was not seen for its cadence (A5b)."""
+        seen = self.vitals.seen_at
+        return self.external and (seen is None or self.now - seen > self.settings.cadence_s)
+
+    @property
+    def silent(self) -> bool:
+        """Whether it should beat and does not (A3)."""
+        beat = self.vitals.heartbeat_at
+        return not self.external and (beat is None or self.now - beat > self.stale_s)
+
+    @property
+    def status(self) -> Status:
+        """Its status, derived from facts (A3)."""
+        agent, vitals = self.agent, self.vitals
+        facts = Facts(
+            now=self.now,
+            heartbeat_at=vitals.heartbeat_at,
+            last_active_at=vitals.last_active_at,
+            error=(agent.failed_reason or "its restarts were given up") if agent.failed_at is not None else None,
+            busy=bool(self.running) or self.mail_at_work > 0,
+            ready=self.ready,
+            external=self.external,
+        )
+        return status_of(facts, self.stale_s)
+
+    @property
+    def why_not_able(self) -> str | None:
+        """Why it takes no work now, as `is paused: …`; None if it does (A1a)."""
+        agent = self.agent
+        reason = f": {agent.flag_reason}" if agent.flag_reason else ""
+        if agent.failed_at is not None:
+            return f"is in error: {agent.failed_reason or 'its restarts were given up'}"
+        if agent.stopped_at is not None:
+            return f"is stopped{reason}"
+        if agent.paused_at is not None:
+            return f"is paused{reason}"
+        if self.away:
+            return "is away"
+        return "is down: it has no process that beats" if self.silent else None
+
+
+def of_one(tx: Transaction, name: str, stale_s: float = STALE_S) -> Pulse:
+    """How one agent stands.
+
+    Raises:
+        Unknown, Gone: There is no such agent.
+    """
+    agent = roster.find(tx, name)
+    return _pulses(tx, [agent], {name: roster.vitals(tx, name)}, (name, name), stale_s)[0]
+
+
+def of_all(tx: Transaction, stale_s: float = STALE_S) -> list[Pulse]:
+    """How every agent stands, in the fleet's order."""
+    return _pulses(tx, roster.everyone(tx), roster.all_vitals(tx), _EVERYBODY, stale_s)
+
+
+def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], names: tuple[str, str], stale_s: float) -> list[Pulse]:
+    low, high = names
+    mail = {row.receiver: row for row in tx.all(WAITING_MAIL, low=low, high=high)}
+    at_mail = Counter(row.receiver for row in tx.all(MAIL_AT_WORK))
+    running: dict[str, list[Row]] = defaultdict(list)
+    for row in tx.all(TASKS_AT_WORK, low=low, high=high):
+        running[row.holder].append(row)
+    open_tasks = {row.agent: row.tasks for row in tx.all(OPEN_TASKS, low=low, high=high)}
+    queues = {row.queue for row in tx.all(READY_QUEUES, low=low, high=high, now=tx.now)}
+    woken = {row.id for row in tx.all(READY_MAIL, low=low, high=high, now=tx.now)}
+    sizes = {row.agent: int(row.tokens) for row in tx.all(CONTEXT_SIZES, low=low, high=high)}
+    projects = _projects(tx, low, high)
+    found = []
+    for agent in agents:
+        name, held = agent.id, running[agent.id]
+        found.append(
+            Pulse(
+                now=tx.now,
+                stale_s=stale_s,
+                agent=agent,
+                settings=msgspec.convert(agent.settings, AgentSettings),
+                vitals=vitals[name],
+                running=tuple(held),
+                mail_at_work=at_mail[name],
+                unread=mail[name].unread if name in mail else 0,
+                unread_since=mail[name].since if name in mail else None,
+                queue_length=max(0, open_tasks.get(name, 0) - sum(row.agent == name for row in held)),
+                ready=name in woken or not queues.isdisjoint(configuring.queues_of(name, agent.capabilities)),
+                context_size=sizes.get(name, 0),
+                projects=tuple(sorted(projects[name])),
+            )
+        )
+    return found
+
+
+def _projects(tx: Transaction, low: str, high: str) -> defaultdict[str, set[str]]:
+    """Each agent's projects: those it is assigned to and those of its open tasks (A1b)."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for project in configuring.projects(tx):
+        for name in project.agents:
+            found[name].add(project.name)
+    for row in tx.all(PROJECTS_AT_WORK, low=low, high=high):
+        found[row.agent].add(row.project_id)
+    return found

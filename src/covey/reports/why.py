@@ -1,0 +1,81 @@
+"""`why ID`: one paragraph on where a task, message or agent stands and what it waits for, with the same as values (K8)."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import msgspec
+
+from covey.agents import roster
+from covey.base.errors import NotFound
+from covey.reports import why_agent, why_message, why_task
+from covey.reports.in_line import Told
+from covey.reports.phrases import when
+from covey.reports.pulse import STALE_S
+from covey.store import Transaction, events, statement
+from covey.tasks import reading
+
+MESSAGE = statement(__package__, "message")
+LATEST_IDS = statement(__package__, "latest_ids")
+
+DIGEST_S = 900.0
+"""How often quiet mail is handed over, unless the settings say otherwise (M4b)."""
+_LOOKED_AT = 200
+_LONGEST = 64
+_ALIKE = 6
+
+
+class Why(msgspec.Struct, rename="camel"):
+    """Where something stands: one paragraph of plain English, and the facts it was made of."""
+
+    id: str
+    kind: Literal["task", "message", "agent"]
+    sentence: str
+    facts: dict[str, Any]
+
+
+def why(tx: Transaction, ident: str, *, stale_s: float = STALE_S, digest_s: float = DIGEST_S) -> Why:
+    """Why a task, message or agent stands where it stands.
+
+    Raises:
+        NotFound: Nothing has this id; `details["nearest"]` lists ids that come near.
+    """
+    agent = roster.seek(tx, ident)
+    if agent is not None:
+        return _why(ident, "agent", why_agent.explain(tx, agent, stale_s))
+    task = reading.seek(tx, ident)
+    if task is not None:
+        return _why(ident, "task", why_task.explain(tx, task, stale_s))
+    message = tx.one(MESSAGE, id=ident)
+    if message is not None:
+        return _why(ident, "message", why_message.explain(tx, message, stale_s, digest_s))
+    raise _unknown(tx, ident)
+
+
+def _why(ident: str, kind: Literal["task", "message", "agent"], told: Told) -> Why:
+    sentences, facts = told
+    return Why(ident, kind, " ".join(sentences), facts)
+
+
+def _unknown(tx: Transaction, ident: str) -> NotFound:
+    nearest = near(ident, [*roster.all_names(tx), *(row.id for row in tx.all(LATEST_IDS, limit=_LOOKED_AT))])
+    hint = f" Did you mean {' or '.join(nearest)}?" if nearest else " `covey task list` and `covey inbox AGENT` list ids."
+    last = next(iter(events.of_subject(tx, ident, limit=1)), None)
+    past = f" Its last event is {last.kind}, {when(last.at, tx.now)}; it is past its retention." if last is not None else ""
+    return NotFound(f"there is no task, message or agent {ident[:200]!r}.{past or hint}", field="id", nearest=nearest)
+
+
+def near(ident: str, names: list[str]) -> list[str]:
+    """Up to three names that come near: those that begin alike, else those spelt alike. Pure."""
+    alike = {name: _common(ident, name) for name in names}
+    longest = max(alike.values(), default=0)
+    if longest >= max(_ALIKE, len(ident) // 2):
+        return [name for name in names if alike[name] == longest][:3]
+    return get_close_matches(ident[:_LONGEST], [name for name in names if len(name) <= _LONGEST][:100], n=3, cutoff=0.7)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (mine, theirs) in enumerate(pairs) if mine != theirs), min(len(one), len(other)))
