@@ -37,7 +37,9 @@ class Fleet:
         self._clock = clock or SystemClock()
 
     @classmethod
-    def open(cls, folder: str | Path = ".", config: str | Path | None = None, environ: Mapping[str, str] | None = None, **flags: Any) -> Self:
+    def open(
+        cls, folder: str | Path = ".", config: str | Path | None = None, environ: Mapping[str, str] | None = None, **flags: Any
+    ) -> Self:
         """The fleet of a folder, by its covey.toml or the default eight.
 
         Raises:

@@ -18,6 +18,7 @@ from covey.app import snapshot
 from covey.app.duties import Sweeper
 from covey.app.noding import log_to_stderr
 from covey.app.opening import open_store, run_dir
+from covey.base import token_file
 from covey.base.clock import Clock, SystemClock
 from covey.base.ending import end
 from covey.base.errors import CoveyError, PortTaken
@@ -25,6 +26,7 @@ from covey.base.markers import NameLock
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity, set_title
 from covey.base.settings import AgentSettings, Settings
+from covey.brains.launching import Site
 from covey.brains.making import make
 from covey.runner import turns
 from covey.runner.runner import Runner
@@ -105,7 +107,7 @@ async def _bring_up(
         store=store,
         agent=agent,
         settings=settings,
-        brain=make(agent, settings),
+        brain=make(agent, _site(settings, agent, clock)),
         clock=clock,
         node=node,
         pid=os.getpid(),
@@ -122,6 +124,12 @@ async def _bring_up(
     stack.push_async_callback(_depart, store, agent.id, leaving)
     await runner.start()
     stack.push_async_callback(runner.stop)
+
+
+def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
+    """What the process lends its brain: its own address and its own token, no other."""
+    token = token_file.read(Path(settings.data_dir)).get(agent.id, "")
+    return Site(url=f"http://{settings.host}:{settings.console_port}", token=token, grace_s=settings.grace_s, clock=clock)
 
 
 async def _depart(store: Store, agent: str, leaving: Leaving) -> None:

@@ -49,8 +49,8 @@ def log_to_stderr() -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
 
 
-async def run(settings: Settings) -> int:
-    """Keep the fleet until SIGTERM or SIGINT."""
+async def run(settings: Settings, *, children: bool = True) -> int:
+    """Keep the fleet until SIGTERM or SIGINT; without `children` only the duties (a controller alone)."""
     lock = NameLock(run_dir(settings) / f"{NODE}.lock")
     if not lock.take(NODE, settings.console_port):
         return EX_OWN_INSTANCE
@@ -73,7 +73,7 @@ async def run(settings: Settings) -> int:
         run_dir=run_dir(settings),
         spawner=ForkServerSpawner(PRELOAD, Path(settings.logs_dir) / "system" / "forkserver.out"),
         watch=watch,
-        groups=lambda: groups_of(latest[0]),
+        groups=lambda: groups_of(latest[0]) if children else [],
         spec=lambda group: spec_of(latest[0], group),
         duties=duties(store, settings, clock, news, lock_watch),
         grace_s=settings.grace_s,

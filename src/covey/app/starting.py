@@ -14,6 +14,7 @@ from covey.app import snapshot
 from covey.app.groups import CONSOLE
 from covey.app.noding import NODE
 from covey.app.opening import apply, open_store, run_dir
+from covey.app.tokens import tokens_of
 from covey.base.clock import SystemClock
 from covey.base.ending import end
 from covey.base.errors import Failed, PortTaken
@@ -88,6 +89,7 @@ async def make_ready(settings: Settings) -> Path:
     store = open_store(settings)
     try:
         await store.write(apply, settings)
+        await tokens_of(store, settings)
     finally:
         await store.close()
     return snapshot.write(settings)

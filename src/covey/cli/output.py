@@ -1,0 +1,94 @@
+"""What a command prints: JSON for programs, tables and sentences for people; errors by the one table of codes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+import msgspec
+
+from covey.base.errors import FACES, CoveyError
+
+_STYLES = {
+    "idle": "bright_black", "active": "green", "busy": "blue", "stalled": "yellow", "error": "red", "stopped": "red", "paused": "yellow",
+    "done": "green", "running": "blue", "failed": "red", "blocked": "yellow", "delivered": "green", "dead": "red", "held": "yellow",
+}  # fmt: skip
+
+
+def colourful() -> bool:
+    """Whether colours are wanted: a terminal, and no NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def coloured(word: str) -> str:
+    """A state's word in its colour."""
+    style = _STYLES.get(word)
+    return click.style(word, fg=style) if style and colourful() else word
+
+
+def print_json(value: Any) -> None:
+    """The value as indented JSON."""
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def ago(at: float | None, now: float) -> str:
+    """How long ago, in one short word."""
+    if at is None:
+        return "never"
+    seconds = max(0.0, now - at)
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds / size:.0f}{unit}"
+    return f"{seconds:.0f}s"
+
+
+def clock(at: float | None) -> str:
+    """A time as UTC, to the second."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ") if at is not None else "-"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, empty: str) -> None:
+    """Rows under their heads; the last column takes what is left of the line. `empty` says what to do when there is nothing."""
+    if not rows:
+        click.echo(empty)
+        return
+    widths = [max(len(click.unstyle(line[place])) for line in (head, *rows)) for place in range(len(head) - 1)]
+    room = max(20, shutil.get_terminal_size((120, 24)).columns - sum(widths) - 2 * len(widths)) if sys.stdout.isatty() else 10_000
+    for line in (head, *rows):
+        cells = [cell + " " * (width - len(click.unstyle(cell))) for cell, width in zip(line, widths, strict=False)]
+        last = " ".join(line[-1].split())
+        cells.append(last if len(click.unstyle(last)) <= room else last[: room - 1] + "…")
+        click.echo("  ".join(cells).rstrip())
+
+
+def safe(text: str) -> str:
+    """Text of others without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "�" for letter in text)
+
+
+class Refused(click.ClickException):
+    """A problem as the command's end: its sentence on stderr, its exit code by its code."""
+
+    def __init__(self, problem: dict[str, Any], *, as_json: bool) -> None:
+        super().__init__(str(problem.get("detail", "it failed")))
+        self.problem = problem
+        self.as_json = as_json
+        face = FACES.get(str(problem.get("code")))
+        self.exit_code = face.exit if face is not None else 1  # type: ignore[misc]  # click's is a class variable by name only
+
+    @classmethod
+    def of(cls, error: CoveyError, *, as_json: bool) -> Refused:
+        """The problem of one of our errors."""
+        return cls(error.problem(), as_json=as_json)
+
+    def show(self, file: Any = None) -> None:
+        """Print it: JSON on stdout for programs, a sentence on stderr for people."""
+        if self.as_json:
+            print_json(self.problem)
+        else:
+            click.echo(f"covey: {self.message}", err=True)
