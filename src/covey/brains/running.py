@@ -48,14 +48,14 @@ async def run(launch: Launch, given: bytes, *, run_id: str, timeout_s: float | N
         NotStarted: The program could not be started.
         CoveyError: Its start could not be recorded; it was ended.
     """
-    child = Child(launch, run_id, site)
+    child = Child(launch, run_id, site, hands)
     timed_out = False
     limit = asyncio.timeout(timeout_s)
     try:
         async with limit:
             await to_the_end(child.start())
             await hands.started(pid=child.pid, pgid=child.pid)
-            await child.serve(given, hands)
+            await child.serve(given)
     except TimeoutError:
         if not limit.expired():
             raise
@@ -68,7 +68,7 @@ async def run(launch: Launch, given: bytes, *, run_id: str, timeout_s: float | N
 class Child:
     """One process with its pipes. Its parent reaps it last of all, so that its pid and group stay its own until then."""
 
-    def __init__(self, launch: Launch, run_id: str, site: Site) -> None:
+    def __init__(self, launch: Launch, run_id: str, site: Site, hands: Hands) -> None:
         self._launch = launch
         self._run_id = run_id
         self._site = site
@@ -79,7 +79,7 @@ class Child:
         self._kept = Kept(OUTPUT_BYTES)
         self._errors = Kept(ERROR_BYTES)
         self._flows: list[Outflow | Inflow] = []
-        self._teller: Teller | None = None
+        self._teller = Teller(hands, site.clock)
         self._code: int | None = None
 
     @property
@@ -105,23 +105,18 @@ class Child:
         assert self._process.stderr is not None
         self._flows = [
             Outflow(self._process.stdout, self._kept.add),
-            Outflow(self._process.stderr, self._errors.add, Lines(self._hear).add),
+            Outflow(self._process.stderr, self._errors.add, Lines(self._teller.say).add),
         ]
 
     def _has_exited(self) -> None:
         asyncio.get_running_loop().remove_reader(self._watch)
         self._exited.set()
 
-    def _hear(self, line: str) -> None:
-        if self._teller is not None:
-            self._teller.say(line)
-
-    async def serve(self, given: bytes, hands: Hands) -> None:
+    async def serve(self, given: bytes) -> None:
         """Give it its input and wait for its end; then a moment for those that it left with its output in their hands."""
         assert self._process is not None
         assert self._process.stdin is not None
         self._flows.append(Inflow(self._process.stdin, given))
-        self._teller = Teller(hands, self._site.clock)
         await self._exited.wait()
         ends = [asyncio.create_task(flow.ended.wait()) for flow in self._flows if isinstance(flow, Outflow)]
         await asyncio.wait(ends, timeout=DRAIN_S)
@@ -142,8 +137,7 @@ class Child:
 
     def _let_go(self) -> None:
         assert self._process is not None
-        if self._teller is not None:
-            self._teller.close()
+        self._teller.close()
         for flow in self._flows:
             flow.close()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
