@@ -156,6 +156,7 @@ class Transaction:
         self._connection.control("SAVEPOINT part")
         try:
             yield
+            self._connection.control("RELEASE SAVEPOINT part")
         except (Retry, Broken):
             raise
         except Exception:
@@ -163,7 +164,6 @@ class Transaction:
             self._connection.control("RELEASE SAVEPOINT part")
             self.forget(mark)
             raise
-        self._connection.control("RELEASE SAVEPOINT part")
 
     def mark(self) -> Mark:
         """Where it stands, so that `forget` can go back to it."""
