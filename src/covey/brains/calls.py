@@ -12,14 +12,16 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
+from covey.base.errors import CoveyError
 from covey.brains import answers
 from covey.brains.agent import gathering
 from covey.brains.loading import Step
 from covey.brains.model import Outcome, failure
 
 log = logging.getLogger("covey.brains")
+T = TypeVar("T")
 MARGIN_S = 10.0
 """How long after the grace a call that goes on is waited for: longer than its runner waits, which ends the process (K4a)."""
 
@@ -94,43 +96,55 @@ class OwnLoop:
             self._loop = None
 
 
-class Job:
+class Job(Generic[T]):
     """One call that runs elsewhere, seen from the agent's event loop."""
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
         self._home = asyncio.get_running_loop()
-        self._done: asyncio.Future[Outcome] = self._home.create_future()
+        self._done: asyncio.Future[T] = self._home.create_future()
         self._cancelled = threading.Event()
         self._cancel_there: Callable[[], object] = lambda: None
 
-    def in_thread(self, work: Callable[[], Outcome]) -> None:
-        """Begin it in a thread of its own, with the context variables of here."""
+    def in_thread(self, work: Callable[[], T]) -> None:
+        """Begin it in a thread of its own, with the context variables of here. A thread that hangs never keeps the process from ending."""
         context = contextvars.copy_context()
-        thread = threading.Thread(target=lambda: self._tell(context.run(work)), name=f"brain {self.run_id}", daemon=True)
-        thread.start()
 
-    def on_loop(self, there: asyncio.AbstractEventLoop, work: Callable[[], Coroutine[Any, Any, Outcome]]) -> None:
-        """Begin it on another thread's event loop."""
-        tasks: list[asyncio.Task[Outcome]] = []
+        def run() -> None:
+            try:
+                answer = context.run(work)
+            except CoveyError as error:
+                self._tell(error)
+            else:
+                self._tell(answer)
+
+        threading.Thread(target=run, name=f"brain {self.run_id}", daemon=True).start()
+
+    def on_loop(self, there: asyncio.AbstractEventLoop, work: Callable[[], Coroutine[Any, Any, T]], instead: T) -> None:
+        """Begin it on another thread's event loop; `instead` is its answer if it is cancelled before it begins."""
+        tasks: list[asyncio.Task[T]] = []
 
         def begin() -> None:
             task = there.create_task(work())
-            task.add_done_callback(lambda done: self._tell(failure("cancelled before it began") if done.cancelled() else done.result()))
+            task.add_done_callback(lambda done: self._tell(instead if done.cancelled() else done.result()))
             tasks.append(task)
 
         there.call_soon_threadsafe(begin)
         self._cancel_there = lambda: there.call_soon_threadsafe(lambda: tasks[0].cancel())  # noqa: PLW0108 - it is there when this runs
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _tell(self, answer: T | CoveyError) -> None:
         try:
-            self._home.call_soon_threadsafe(self._settle, outcome)
+            self._home.call_soon_threadsafe(self._settle, answer)
         except RuntimeError:
             log.warning("the brain's call in %s ended after the agent had", self.run_id)
 
-    def _settle(self, outcome: Outcome) -> None:
-        if not self._done.done():
-            self._done.set_result(outcome)
+    def _settle(self, answer: T | CoveyError) -> None:
+        if self._done.done():
+            return
+        if isinstance(answer, CoveyError):
+            self._done.set_exception(answer)
+        else:
+            self._done.set_result(answer)
 
     def is_cancelled(self) -> bool:
         """Whether it was asked to end; asked from its own thread."""
@@ -141,8 +155,8 @@ class Job:
         """Whether it was asked to end and did not."""
         return self._cancelled.is_set() and not self._done.done()
 
-    async def outcome(self, grace_s: float) -> Outcome:
-        """Its outcome. Cancelled, it is asked to end and waited for, longer than the runner waits that ends the process otherwise.
+    async def answer(self, grace_s: float) -> T:
+        """Its answer. Cancelled, it is asked to end and waited for, longer than the runner waits that ends the process otherwise.
 
         A second cancellation ends the wait.
         """

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any, TypeVar
 
 from covey.base import wire
 from covey.base.errors import CoveyError, Misconfigured
@@ -23,6 +24,8 @@ from covey.brains.running import Ended, run
 from covey.brains.telling import Teller
 
 log = logging.getLogger("covey.brains")
+T = TypeVar("T")
+_NOT_BEGUN = failure("the brain's call was cancelled before it began")
 
 
 def wants_process(settings: AgentSettings) -> bool:
@@ -46,28 +49,36 @@ class PythonBrain:
         self._target: Target | None = None
         self._loading = threading.Lock()
         self._loop = OwnLoop(f"brain {settings.id}")
-        self._jobs: set[Job] = set()
+        self._jobs: set[Job[Any]] = set()
 
     async def think(self, turn: Turn, hands: Hands) -> Outcome:
         """What the code made of the turn; a permanent failure if it can't be imported, a failure if it raised."""
         try:
-            target = self._target if self._target is not None else await asyncio.to_thread(self._load)
+            target = self._target if self._target is not None else await self._imported(turn.run_id)
         except Misconfigured as error:
             return failure(error.message, permanent=True)
-        job = Job(turn.run_id)
-        self._jobs = {each for each in self._jobs if each.goes_on} | {job}
         teller = Teller(hands, self._site.clock)
+        job = self._noted(Job[Outcome](turn.run_id))
         self._begin(job, step_of(target, turn), hands, teller)
         try:
-            return await job.outcome(self._site.grace_s)
+            return await job.answer(self._site.grace_s)
         finally:
             teller.close()
 
-    def _begin(self, job: Job, step: Step, hands: Hands, teller: Teller) -> None:
+    async def _imported(self, run_id: str) -> Target:
+        job = self._noted(Job[Target](run_id))
+        job.in_thread(self._load)
+        return await job.answer(self._site.grace_s)
+
+    def _noted(self, job: Job[T]) -> Job[T]:
+        self._jobs = {each for each in self._jobs if each.goes_on} | {job}
+        return job
+
+    def _begin(self, job: Job[Outcome], step: Step, hands: Hands, teller: Teller) -> None:
         home = asyncio.get_running_loop()
         caller = _Here(job, teller, home)
         if step.is_async:
-            job.on_loop(self._loop.get(), lambda: answered_async(step, caller, FarHands(hands, home)))
+            job.on_loop(self._loop.get(), lambda: answered_async(step, caller, FarHands(hands, home)), _NOT_BEGUN)
         else:
             job.in_thread(lambda: answered(step, caller, ThreadHands(hands, home, job.is_cancelled)))
 
@@ -101,7 +112,7 @@ class PythonBrain:
 class _Here:
     """How a call reaches its agent within one process."""
 
-    def __init__(self, job: Job, teller: Teller, home: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, job: Job[Outcome], teller: Teller, home: asyncio.AbstractEventLoop) -> None:
         self.is_cancelled = job.is_cancelled
         self._teller = teller
         self._home = home

@@ -172,6 +172,8 @@ def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: i
         _settle_mail(tx, work, outcome, limits)
     for decision in outcome.decisions[:20]:
         entries.remember(tx, work.agent, "decision", decision[:ENTRY_CHARS], source=work.item, max_tokens=limits.max_context)
+    for note in outcome.notes[:20]:
+        entries.remember(tx, work.agent, "note", note[:ENTRY_CHARS], source=work.item, max_tokens=limits.max_context)
     cost = outcome.cost or Cost()
     tokens = cost.tokens_in + cost.tokens_out
     runs.close(tx, work.run_id, outcome.kind, cost_usd=cost.usd or None, tokens=tokens or None, exit_code=outcome.exit_code)
