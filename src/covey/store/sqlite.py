@@ -102,7 +102,7 @@ class SqliteWriter:
         """Free the lock file."""
         self._turn.give()
 
-    def begin(self, *, full: bool, locks: Sequence[tuple[str, str]]) -> Transaction:  # noqa: ARG002 - the seam's names
+    def begin(self, *, full: bool, locks: Sequence[tuple[str, str]]) -> Transaction:
         """Begin; the sync mode is set for this batch."""
         with plain_errors(self._engine.path):
             mode = "FULL" if full and self._engine.full else "NORMAL"
@@ -110,7 +110,7 @@ class SqliteWriter:
                 self._db.execute(f"PRAGMA synchronous = {mode}")
                 self._synchronous = mode
             self._db.execute("BEGIN IMMEDIATE")
-            return Transaction(self._connection, self._engine.now(self._db), self._ids)
+            return Transaction(self._connection, self._engine.now(self._db), self._ids, held=locks)
 
     def commit(self, tx: Transaction) -> None:
         """Write the news and commit."""
