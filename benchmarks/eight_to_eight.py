@@ -31,7 +31,7 @@ def _sender(path: str, full: bool, place: int, count: int, lanes: int, gate: Bar
 
         async def lane(number: int) -> None:
             for turn in range(count // lanes):
-                await store.write(send, draft(NAMES[(place + turn) % 8], f"{place} {number} {turn}", type="request"), as_agent(NAMES[place - 1]))
+                await store.write(send, draft(NAMES[(place + turn % 7) % 8], f"{place} {number} {turn}", type="request"), as_agent(NAMES[place - 1]))
 
         gate.wait()
         await asyncio.gather(*(lane(number) for number in range(lanes)))

@@ -28,6 +28,10 @@ class Bell(Protocol):
         """Call `hint` on the running loop at each ring; the answer stops listening."""
         ...
 
+    def close(self) -> None:
+        """Give back what it holds; a second time does nothing. The store closes its bell."""
+        ...
+
 
 class DatagramBell:
     """Doorbells of one machine. A socket's path may have 107 bytes at most, so it is reached through the folder's descriptor."""
@@ -104,6 +108,8 @@ class DatagramBell:
         return os.stat(name, dir_fd=self._folder_fd).st_ino
 
     def close(self) -> None:
-        """Give back the descriptors."""
-        self._sender.close()
-        os.close(self._folder_fd)
+        """Give back the descriptors; a second time does nothing."""
+        if self._folder_fd >= 0:
+            self._sender.close()
+            os.close(self._folder_fd)
+            self._folder_fd = -1
