@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, NoReturn, TypeVar
 
@@ -13,9 +14,12 @@ from covey.base.errors import Invalid, TooLarge
 T = TypeVar("T")
 REQUEST_BYTES = 1024 * 1024
 """A request's body may be so long at most, whatever it holds."""
+DEPTH = 64
+"""So deep a JSON value may nest."""
 
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<key>key in )?\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _NAMED = re.compile(r"field `([^`]+)`")
+_UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
 def decode(kind: type[T], raw: bytes | str) -> T:
@@ -36,16 +40,17 @@ def parse(raw: bytes | str) -> Any:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
         raise Invalid(f"the request is not UTF-8: byte {error.start} is {raw[error.start]:#04x}.", field="") from error
+    watch = _Watch()
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=watch.object, parse_float=watch.number, parse_constant=watch.number)
     except json.JSONDecodeError as error:
         raise Invalid(f"the request is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.", field="") from error
     except RecursionError as error:
-        raise Invalid("the request nests too deeply; flatten it.", field="") from error
+        raise Invalid(f"the request nests too deeply; {DEPTH} levels are taken.", field="") from error
     except ValueError as error:
         raise Invalid(f"the request has a number that is too long ({error}).", field="") from error
-    if "\\u" in text or not text.isascii():
-        check_text(value)
+    if watch.odd or "\\u" in text or not text.isascii() or text.count("[") + text.count("{") > DEPTH:
+        check_value(value)
     return value
 
 
@@ -55,6 +60,8 @@ def convert(kind: type[T], value: Any, *, strict: bool = True) -> T:
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         _refuse(str(error))
+    except OverflowError as error:
+        raise Invalid("the request has a number that is too large for its field.", field="") from error
 
 
 def _refuse(said: str) -> NoReturn:
@@ -66,41 +73,85 @@ def _refuse(said: str) -> NoReturn:
     raise Invalid(f"{field or 'the request'}: {what[:1].lower()}{what[1:]}. Nothing was stored.", field=field)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+class _Twice(dict[str, Any]):
+    """An object in which a key stood twice; `check_value` names where."""
+
+    twice = ""
+
+
+class _Watch:
+    """What the JSON parser meets on its way: a key given twice or a number that is not finite makes it `odd`."""
+
+    odd = False
+
+    def object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """The object of these pairs."""
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        self.odd = True
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Invalid(f"the key {twice!r} stands twice in one object; give it once.", field=twice)
-    return found
+        twice = _Twice(found)
+        twice.twice = next(name for name in names if names.count(name) > 1)
+        return twice
+
+    def number(self, text: str) -> float:
+        """The number of this text, or of NaN and Infinity."""
+        value = float(text)
+        self.odd = self.odd or not math.isfinite(value)
+        return value
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise Invalid(f"{name} is no JSON number; give a finite one.", field="")
-
-
-def check_text(value: Any, path: str = "") -> None:
-    """Refuse text that no database and no terminal can hold: lone surrogates and NUL.
+def check_value(value: Any, path: str = "") -> None:
+    """Refuse what JSON, a database or a terminal can't hold: lone surrogates, NUL, NaN, infinity, a key given twice, too deep a nest.
 
     Raises:
-        Invalid: `field` is the path of the text.
+        Invalid: `field` is the path of what is wrong, below `path`.
     """
-    if isinstance(value, str):
-        if "\0" in value:
-            raise Invalid(f"{path or 'the text'} has a NUL character; leave it out.", field=path)
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            raise Invalid(
-                f"{path or 'the text'} has a lone surrogate at character {error.start}; it is not valid text.", field=path
-            ) from error
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            check_text(key, path)
-            check_text(item, f"{path}.{key}".lstrip("."))
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            check_text(item, f"{path}[{index}]")
+    line = [(value, path, 0)]
+    while line:
+        item, at, depth = line.pop()
+        if isinstance(item, str):
+            check_text(item, at)
+        elif isinstance(item, float):
+            if not math.isfinite(item):
+                raise Invalid(f"{at or 'the value'} is {item}, which is no JSON number; give a finite one.", field=at)
+        elif isinstance(item, dict | list | tuple):
+            if depth >= DEPTH:
+                raise Invalid(f"{at.split('.')[0] or 'the request'} nests too deeply; {DEPTH} levels are taken.", field=at.split(".")[0])
+            line.extend((each, where, depth + 1) for each, where in _parts(item, at))
+
+
+def _parts(item: dict[Any, Any] | list[Any] | tuple[Any, ...], at: str) -> list[tuple[Any, str]]:
+    """What an object or a list holds, with the path of each, in reverse."""
+    if not isinstance(item, dict):
+        return [(each, f"{at}[{index}]") for index, each in enumerate(item)][::-1]
+    if isinstance(item, _Twice):
+        where = f"{at}.{item.twice}".lstrip(".")
+        raise Invalid(f"{where} is given twice; give it once.", field=where)
+    for key in item:
+        check_text(str(key), at)
+    return [(each, f"{at}.{key}".lstrip(".")) for key, each in item.items()][::-1]
+
+
+def check_text(text: str, path: str = "") -> None:
+    """As `check_value`, of a text alone."""
+    if text.isascii() and "\0" not in text:
+        return
+    found = _UNFIT.search(text)
+    if found is not None:
+        what = "a NUL character; leave it out" if found[0] == "\0" else "a lone surrogate; it is not valid text"
+        raise Invalid(f"{path or 'the text'} has at character {found.start()} {what}.", field=path)
+
+
+def fit(text: str, size: int) -> str:
+    """The text as any database can hold it, cut to so many bytes of UTF-8: for words of a program, where refusing would lose them."""
+    if _UNFIT.search(text):
+        text = _UNFIT.sub("\ufffd", text)
+    if len(text) * 4 <= size:
+        return text
+    raw = text.encode()
+    return text if len(raw) <= size else raw[:size].decode(errors="ignore")
 
 
 def encode(value: Any) -> bytes:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from covey.agents import living, roster
 from covey.base.errors import LeaseLost, NotFound
+from covey.base.wire import fit
 from covey.messages.model import MAX_ATTEMPTS, Message, backoff_s
 from covey.store import Row, Transaction, relaxed, statement
 
 NEXT = statement(__package__, "next")
 CLAIM = statement(__package__, "claim")
 QUIET = statement(__package__, "quiet")
-QUIET_SINCE = statement(__package__, "quiet_since")
-RIDE = statement(__package__, "ride")
 TAKEN = statement(__package__, "taken")
 HANDLED = statement(__package__, "handled")
 LEASED = statement(__package__, "leased")
@@ -30,7 +30,9 @@ SHIFT = statement(__package__, "shift_leases")
 COPY = statement(__package__, "copy")
 
 RIDERS = 20
-"""So much quiet mail rides along with one turn at most."""
+RIDER_BYTES = 128 * 1024
+"""So much quiet mail rides along with one turn at most; a larger one goes alone."""
+REASON_BYTES = 10_000
 
 
 class Claimed(NamedTuple):
@@ -49,40 +51,51 @@ def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float, digest_s:
     Waking mail comes first, with the quiet mail beside it; quiet mail alone makes one digest turn each `digest_s`.
     """
     row = tx.one(NEXT, receiver=agent, now=tx.now)
-    if row is None and not _digest_due(tx, agent, digest_s):
+    quiet = _quiet(tx, agent)
+    if row is None and not (quiet and _digest_due(tx, agent, quiet, digest_s)):
         return None
     token = tx.new_token()
     lease = {"token": token, "run_id": run_id, "lease_ends": tx.now + lease_s, "now": tx.now}
-    if row is not None and tx.run(CLAIM, seq=row.seq, **lease) == 0:
-        return None
-    tx.run(RIDE, receiver=agent, limit=RIDERS, **lease)
-    return _claimed(tx, agent, token, digest=row is None)
+    for each in [row, *quiet] if row is not None else quiet:
+        tx.run(CLAIM, seq=each.seq, **lease)
+    if row is None:
+        living.digested(tx, agent)
+    mail = _taken(tx, agent, token)
+    main = mail.pop(0) if row is not None else None
+    attempt = main.attempts if main is not None else max(message.attempts for message in mail)
+    return Claimed(token, main, mail, attempt)
 
 
 def ride_along(tx: Transaction, agent: str, token: str, run_id: str, *, lease_s: float) -> list[Message]:
     """The quiet mail that goes with a turn of another kind, under that turn's token (M4b)."""
-    if tx.one(QUIET, receiver=agent, now=tx.now) is None:
-        return []
-    tx.run(RIDE, receiver=agent, limit=RIDERS, token=token, run_id=run_id, lease_ends=tx.now + lease_s, now=tx.now)
-    claimed = _claimed(tx, agent, token, digest=True)
-    return claimed.riders if claimed else []
+    quiet = _quiet(tx, agent)
+    for each in quiet:
+        tx.run(CLAIM, seq=each.seq, token=token, run_id=run_id, lease_ends=tx.now + lease_s, now=tx.now)
+    return _taken(tx, agent, token) if quiet else []
 
 
-def _digest_due(tx: Transaction, agent: str, digest_s: float) -> bool:
-    row = tx.one(QUIET_SINCE, receiver=agent, now=tx.now)
-    return row is not None and row.at is not None and tx.now >= max(row.at, row.last_digest_at) + digest_s
+def _quiet(tx: Transaction, agent: str) -> list[Row]:
+    """The quiet mail that can be handed over now, in order, within the bounds of one turn."""
+    rows = tx.all(QUIET, receiver=agent, now=tx.now, limit=RIDERS)
+    size = 0
+    for count, row in enumerate(rows):
+        size += row.size
+        if size > RIDER_BYTES and count:
+            return rows[:count]
+    return rows
 
 
-def _claimed(tx: Transaction, agent: str, token: str, *, digest: bool) -> Claimed | None:
-    rows = tx.all(TAKEN, token=token)
-    mail = [Message.from_row(row) for row in rows]
+def _digest_due(tx: Transaction, agent: str, quiet: list[Row], digest_s: float) -> bool:
+    """Whether the oldest has waited, and the last digest was, so long ago."""
+    since: float = min(row.delivered_at for row in quiet)
+    return tx.now >= max(since, roster.vitals(tx, agent).last_digest_at) + digest_s
+
+
+def _taken(tx: Transaction, agent: str, token: str) -> list[Message]:
+    mail = [Message.from_row(row) for row in tx.all(TAKEN, token=token)]
     for message in mail:
         tx.happened("message.seen", agent=agent, subject=message.message_id, attempt=message.attempts)
-    if not mail:
-        return None
-    if digest:
-        return Claimed(token, None, mail, max(message.attempts for message in mail))
-    return Claimed(token, mail[0], mail[1:], mail[0].attempts)
+    return mail
 
 
 def handled(tx: Transaction, agent: str, token: str) -> int:
@@ -107,7 +120,9 @@ def close(tx: Transaction, agent: str, token: str) -> int:
 
 def lost(agent: str) -> LeaseLost:
     """The error for a token that is not current."""
-    return LeaseLost(f"{agent}'s lease on this mail has ended and its token is void; drop the outcome, the mail is handled by whoever holds it now.")
+    return LeaseLost(
+        f"{agent}'s lease on this mail has ended and its token is void; drop the outcome, the mail is handled by whoever holds it now."
+    )
 
 
 def failed(tx: Transaction, agent: str, token: str, reason: str, *, main: str | None = None) -> list[Message]:
@@ -121,22 +136,24 @@ def failed(tx: Transaction, agent: str, token: str, reason: str, *, main: str | 
     rows = tx.all(LEASED, token=token)
     if not rows:
         raise lost(agent)
+    reason = fit(reason, REASON_BYTES)
     blamed = [row for row in rows if main in (None, row.id)]
-    dead = [message for row in blamed if (message := _failed(tx, row, reason)) is not None]
+    dead = [message for row in blamed if (message := _failed(tx, row, token, reason)) is not None]
     if len(blamed) < len(rows):
         give_back(tx, token)
     return dead
 
 
-def _failed(tx: Transaction, row: Row, reason: str) -> Message | None:
+def _failed(tx: Transaction, row: Row, token: str, reason: str) -> Message | None:
     if row.attempts < MAX_ATTEMPTS:
         wait = backoff_s(row.attempts)
-        tx.run(AGAIN, seq=row.copy_seq, not_before=tx.now + wait, reason=reason)
-        tx.happened("message.retried", agent=row.receiver, subject=row.id, attempt=row.attempts, again_in_s=wait, reason=reason[:500])
+        if tx.run(AGAIN, seq=row.copy_seq, token=token, not_before=tx.now + wait, reason=reason):
+            tx.happened("message.retried", agent=row.receiver, subject=row.id, attempt=row.attempts, again_in_s=wait, reason=reason[:500])
         return None
-    tx.run(DEAD, seq=row.copy_seq, reason=reason, now=tx.now)
+    if tx.run(DEAD, seq=row.copy_seq, token=token, reason=reason, now=tx.now) == 0:
+        return None
     tx.happened("message.dead", agent=row.receiver, subject=row.id, reason=reason[:500])
-    return Message.from_row(row)
+    return Message.from_row(tx.one(COPY, receiver=row.receiver, message_id=row.id))
 
 
 def give_back(tx: Transaction, token: str) -> int:
@@ -170,12 +187,11 @@ def free_all(tx: Transaction, agent: str) -> list[Message]:
 
 
 def expire_due(tx: Transaction, limit: int = 100) -> list[Row]:
-    """Close what was not handled before its expiresAt (M9); the caller tells the senders that waited."""
-    rows = tx.all(EXPIRED, now=tx.now, limit=limit)
-    for row in rows:
-        tx.run(EXPIRE, seq=row.seq, now=tx.now)
+    """Close what was not handled before its expiresAt (M9); `sweeping.expire_mail` also tells the senders that waited."""
+    expired = [row for row in tx.all(EXPIRED, now=tx.now, limit=limit) if tx.run(EXPIRE, seq=row.seq, now=tx.now)]
+    for row in expired:
         tx.happened("message.expired", agent=row.receiver, subject=row.message_id)
-    return rows
+    return expired
 
 
 def shift_leases(tx: Transaction, seconds: float) -> None:
@@ -226,6 +242,7 @@ def acknowledge(tx: Transaction, agent: str, ident: str) -> Message:
         raise lost(agent)
     if row.state == "delivered":
         token = tx.new_token()
-        tx.run(CLAIM, seq=row.copy_seq, token=token, run_id=None, lease_ends=tx.now, now=tx.now)
+        if tx.run(CLAIM, seq=row.copy_seq, token=token, run_id=None, lease_ends=tx.now, now=tx.now) == 0:
+            raise lost(agent)
         handled(tx, agent, token)
     return Message.from_row(tx.one(COPY, receiver=agent, message_id=ident))

@@ -8,13 +8,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from covey.agents.model import OPERATOR, SYSTEM
+from covey.agents.model import OPERATOR
 from covey.base.errors import FACES, Invalid, TooLarge
 from covey.base.ids import is_id
+from covey.base.wire import check_text, check_value
 
-MessageType = Literal[
-    "task", "question", "update", "notification", "buddy-check", "request", "response", "handover", "feedback", "alert"
-]
+MessageType = Literal["task", "question", "update", "notification", "buddy-check", "request", "response", "handover", "feedback", "alert"]
 Priority = Literal["urgent", "high", "medium", "low"]
 CopyState = Literal["deferred", "delivered", "held", "seen", "handled", "expired", "dead"]
 
@@ -23,6 +22,9 @@ DATA_BYTES = 64 * 1024
 SUBJECT_CHARS = 500
 BATCH = 100
 """Bounds of M10."""
+NAME_CHARS = 128
+RELATED = 100
+"""Names of receivers and projects are no longer, tasks related to a message no more."""
 MAX_ATTEMPTS = 5
 """How often a brain is tried on a message in all (M8)."""
 MESSAGE_LEVEL_S = 3600.0
@@ -31,6 +33,7 @@ TASK_LEVEL_S = 6 * 3600.0
 
 _LEVELS: dict[str, int] = {"urgent": 0, "high": 0, "medium": 1, "low": 2}
 _WAKING_TYPES = frozenset({"task", "request", "handover", "alert"})
+_TYPES = frozenset(get_args(MessageType))
 
 
 class Content(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -91,7 +94,7 @@ class SendOutcome(msgspec.Struct, rename="camel", omit_defaults=True):
         return self.status in ("delivered", "held", "deferred")
 
 
-class Receipt(msgspec.Struct, rename="camel", omit_defaults=True):
+class Receipt(msgspec.Struct, rename="camel"):
     """What the sender is told: one outcome a receiver (M6). `delivered` says that it is on disk there, no more (M4a)."""
 
     message_id: str
@@ -123,8 +126,8 @@ def summed_up(outcomes: dict[str, SendOutcome]) -> tuple[str, str]:
     return (statuses.pop(), sentence) if len(statuses) == 1 else ("mixed", sentence)
 
 
-class Message(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """A message as it is shown, with the state of one copy of it."""
+class Message(msgspec.Struct, rename="camel", kw_only=True):
+    """A message as it is shown, with the state of one copy of it and the time of each state it was in (M4a)."""
 
     message_id: str
     from_: str = msgspec.field(name="from")
@@ -144,6 +147,7 @@ class Message(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     state: str | None = None
     attempts: int = 0
     delivered_at: float | None = None
+    held_at: float | None = None
     seen_at: float | None = None
     handled_at: float | None = None
     ended_at: float | None = None
@@ -169,8 +173,9 @@ class Message(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
         return bool(self.content.get("requiresResponse"))
 
     @classmethod
-    def from_row(cls, row: Any, *, held: bool = False) -> Message:
-        """The message of a row that joins a copy with its message; waiting mail of a paused receiver shows as held (M5)."""
+    def from_row(cls, row: Any, *, flagged_at: float | None = None) -> Message:
+        """The message of a row that joins a copy with its message; what waits for a receiver flagged since then shows as held (M5)."""
+        held = flagged_at is not None and row.state == "delivered"
         content = {
             "subject": row.subject,
             "body": row.body,
@@ -203,9 +208,10 @@ class Message(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
             sent_at=row.sent_at,
             reply_note=row.reply_note,
             receiver=row.receiver,
-            state="held" if held and row.state == "delivered" else row.state,
+            state="held" if held else row.state,
             attempts=row.attempts,
             delivered_at=row.delivered_at,
+            held_at=max(flagged_at, row.delivered_at) if held and flagged_at is not None else None,
             seen_at=row.seen_at,
             handled_at=row.handled_at,
             ended_at=row.ended_at,
@@ -231,75 +237,130 @@ def check(draft: Draft) -> Checked:
         Invalid: A value that is not allowed; `field` names it.
         TooLarge: A part over its bound.
     """
+    content, context = draft.content, draft.context
+    _check_types(draft)
+    _check_words(content)
+    data_json = data_text(content.data, "content.data")
+    for field, ident in (("messageId", draft.message_id), ("context.threadId", context.thread_id), ("inReplyTo", draft.in_reply_to)):
+        check_id(field, ident)
+    check_name("context.projectId", context.project_id)
+    check_name("traceparent", draft.traceparent)
+    _check_lists(draft)
+    if draft.visited is not None:
+        raise Invalid(
+            "visited is set by the server: the chain of agents that a conversation has passed through. Leave it out.", field="visited"
+        )
+    kind = draft.type or ("response" if draft.in_reply_to else "question" if content.requires_response else "notification")
+    if kind not in _TYPES:
+        raise Invalid(f"type is {kind[:100]!r}; it may be {', '.join(get_args(MessageType))}.", field="type")
+    priority = priority_of(draft.priority)
+    words = (
+        *(content.subject, content.body, data_json, content.requires_response, content.deadline, draft.in_reply_to),
+        *(kind, priority, draft.to, context.thread_id, context.project_id, context.related_tasks, draft.expires_at),
+    )
+    return Checked(kind, priority, data_json, hashlib.blake2b(repr(words).encode(), digest_size=12).hexdigest())
+
+
+def _check_types(draft: Draft) -> None:
+    """Refuse wrong types, which a Python caller can bring; other doors' decoding did so already."""
     content = draft.content
+    for field, text in (("content.body", content.body), ("content.subject", content.subject)):
+        if not isinstance(text, str):
+            raise Invalid(f"{field} is a {type(text).__name__}; give text.", field=field)
+    if not isinstance(content.data, dict):
+        raise Invalid(f"content.data is a {type(content.data).__name__}; give an object.", field="content.data")
+    if not isinstance(content.requires_response, bool):
+        raise Invalid(f"content.requiresResponse is {content.requires_response!r}; give true or false.", field="content.requiresResponse")
+    for field, number in (("content.deadline", content.deadline), ("timestamp", draft.timestamp), ("expiresAt", draft.expires_at)):
+        check_time(field, number)
+
+
+def _check_words(content: Content) -> None:
+    """Refuse text over its bound, or that no database can hold."""
     if len(content.body) * 4 > BODY_BYTES:
-        check_size("content.body", len(content.body.encode()), BODY_BYTES)
+        check_size("content.body", len(content.body.encode(errors="replace")), BODY_BYTES)
     if not content.body.strip():
         raise Invalid("content.body is empty; say something.", field="content.body")
     if len(content.subject) > SUBJECT_CHARS:
-        raise TooLarge(f"content.subject has {len(content.subject):,} characters; at most {SUBJECT_CHARS} are taken.", field="content.subject")
-    data_json = data_text(content.data, "content.data")
-    for field, ident in (("messageId", draft.message_id), ("context.threadId", draft.context.thread_id), ("inReplyTo", draft.in_reply_to)):
-        check_id(field, ident)
-    for field, number in (("content.deadline", content.deadline), ("timestamp", draft.timestamp), ("expiresAt", draft.expires_at)):
-        if number is not None and not math.isfinite(number):
-            raise Invalid(f"{field} is {number}; give Unix seconds, a finite number.", field=field)
-    if draft.visited is not None:
-        raise Invalid("visited is set by the server: the chain of agents that a conversation has passed through. Leave it out.", field="visited")
-    kind = draft.type or ("response" if draft.in_reply_to else "question" if content.requires_response else "notification")
-    if kind not in get_args(MessageType):
-        raise Invalid(f"type is {kind!r}; it may be {', '.join(get_args(MessageType))}.", field="type")
-    priority = priority_of(draft.priority)
-    words = (content.subject, content.body, data_json, content.requires_response, draft.in_reply_to, kind, priority, draft.to)
-    return Checked(kind, priority, data_json, hashlib.blake2b(repr(words).encode(errors="replace"), digest_size=12).hexdigest())
+        raise TooLarge(
+            f"content.subject has {len(content.subject):,} characters; at most {SUBJECT_CHARS} are taken.", field="content.subject"
+        )
+    check_text(content.body, "content.body")
+    check_text(content.subject, "content.subject")
+
+
+def _check_lists(draft: Draft) -> None:
+    if draft.to is not None:
+        names = [draft.to] if isinstance(draft.to, str) else draft.to
+        if len(names) > BATCH:
+            raise Invalid(f"to names {len(names)} receivers; at most {BATCH} are taken at once.", field="to")
+        for name in names:
+            check_name("to", name)
+    related = draft.context.related_tasks
+    if len(related) > RELATED:
+        raise Invalid(f"context.relatedTasks names {len(related)} tasks; at most {RELATED} are taken.", field="context.relatedTasks")
+    for ident in related:
+        check_id("context.relatedTasks", ident)
 
 
 def data_text(data: dict[str, Any], field: str) -> str:
     """The data as JSON text within its bound (M10)."""
     if not data:
         return "{}"
+    check_value(data, field)
     try:
         text = msgspec.json.encode(data, order="sorted")
-    except (TypeError, ValueError, msgspec.MsgspecError, RecursionError) as error:
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError, RecursionError) as error:
         raise Invalid(f"{field} is not JSON: {error}.", field=field) from error
     check_size(field, len(text), DATA_BYTES)
-    _check_finite(data, field)
     return text.decode()
-
-
-def _check_finite(value: Any, path: str) -> None:
-    """Refuse NaN and infinity, which a Python caller can bring and JSON can't hold."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise Invalid(f"{path} is {value}; JSON has finite numbers only.", field=path)
-    if isinstance(value, dict):
-        for key, item in value.items():
-            _check_finite(item, f"{path}.{key}")
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            _check_finite(item, f"{path}[{index}]")
 
 
 def check_size(field: str, size: int, bound: int) -> None:
     """Refuse what is over its bound."""
     if size > bound:
-        raise TooLarge(f"{field} is {size:,} bytes long; at most {bound:,} are taken. Put the rest into a file and send its path.", field=field)
+        raise TooLarge(
+            f"{field} is {size:,} bytes long; at most {bound:,} are taken. Put the rest into a file and send its path.", field=field
+        )
 
 
-def check_id(field: str, ident: str | None) -> None:
+def check_time(field: str, at: object) -> None:
+    """Refuse what is no point in time."""
+    if at is None:
+        return
+    if isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
+        raise Invalid(f"{field} is {at!r}; give Unix seconds, a finite number.", field=field)
+
+
+def check_name(field: str, name: object) -> None:
+    """Refuse a name that nothing can bear: too long, or of characters that no terminal can show."""
+    if name is None:
+        return
+    if not isinstance(name, str):
+        raise Invalid(f"{field} is a {type(name).__name__}; give text.", field=field)
+    if len(name) > NAME_CHARS:
+        raise Invalid(f"{field} has {len(name):,} characters; at most {NAME_CHARS} are taken.", field=field)
+    check_text(name, field)
+
+
+def check_id(field: str, ident: object) -> None:
     """Refuse an id of the wrong form (T3)."""
-    if ident is not None and not is_id(ident):
-        raise Invalid(f"{field} is {ident[:200]!r}; an id is 1 to 128 of the characters A-Z a-z 0-9 . _ : -", field=field)
+    if ident is not None and not (isinstance(ident, str) and is_id(ident)):
+        raise Invalid(f"{field} is {str(ident)[:200]!r}; an id is 1 to 128 of the characters A-Z a-z 0-9 . _ : -", field=field)
 
 
-def priority_of(given: str | int, field: str = "priority") -> Priority:
+def priority_of(given: object, field: str = "priority") -> Priority:
     """The priority's word; seed 004's integers are 0 medium, 1 high, 2 and more urgent, negative low (M2)."""
     if isinstance(given, str):
         if given in _LEVELS:
             return given  # type: ignore[return-value]
         raise Invalid(f"{field} is {given[:100]!r}; it may be urgent, high, medium, low, or a whole number.", field=field)
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise Invalid(f"{field} is {given!r}; it may be urgent, high, medium, low, or a whole number.", field=field)
     if given < 0:
         return "low"
-    return ("medium", "high", "urgent")[min(given, 2)]  # type: ignore[return-value]
+    words: tuple[Priority, ...] = ("medium", "high", "urgent")
+    return words[min(given, 2)]
 
 
 def order_of(priority: str, created_at: float, level_s: float) -> tuple[int, float]:
@@ -312,7 +373,7 @@ def wakes(kind: str, priority: str, sender: str, *, requires_response: bool, ans
 
     `prompts` is set by verbs of the protocol for what must be acted on: the end of a task given to another, a wait given up.
     """
-    return sender == OPERATOR or requires_response or answers or prompts or priority == "urgent" or (kind in _WAKING_TYPES and sender != SYSTEM)
+    return sender == OPERATOR or requires_response or answers or prompts or priority == "urgent" or kind in _WAKING_TYPES
 
 
 def backoff_s(attempts: int) -> float:

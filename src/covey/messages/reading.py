@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from covey.agents import roster
 from covey.agents.model import OPERATOR
 from covey.base.errors import NotFound
+from covey.messages.indexing import wanted
 from covey.messages.model import Message
 from covey.store import Row, Transaction, statement
 
 COPIES_OF = statement(__package__, "copies_of")
 INBOX = statement(__package__, "inbox")
+INBOX_UNREAD = statement(__package__, "inbox_unread")
 THREAD = statement(__package__, "thread")
 THREADS = statement(__package__, "threads")
+THREADS_LATELY = statement(__package__, "threads_lately")
+THREAD_HEAD = statement(__package__, "thread_head")
+TAKES_PART = statement(__package__, "takes_part")
+FLAGGED = statement(__package__, "flagged")
 DEAD_LETTERS = statement(__package__, "dead_letters")
 SEARCH = statement(__package__, "search")
 UNREAD = statement(__package__, "unread")
 COUNTS = statement(__package__, "counts")
 LATEST = statement(__package__, "latest")
 ANSWERS = statement(__package__, "answers")
+END = 1 << 62
+FEW = 500
+WINDOW = 2000
+"""With more threads than `FEW` they are looked for among the latest messages, so many at a time."""
 
 
 class Page(NamedTuple):
@@ -50,7 +60,7 @@ def inbox(tx: Transaction, agent: str, *, unread: bool = False, before: int | No
     """
     if agent != OPERATOR:
         roster.find(tx, agent, field="agent")
-    rows = tx.all(INBOX, receiver=agent, unread=int(unread), before=before or 1 << 62, limit=limit + 1)
+    rows = tx.all(INBOX_UNREAD if unread else INBOX, receiver=agent, before=before or END, limit=limit + 1)
     return page(tx, rows, limit)
 
 
@@ -72,9 +82,41 @@ def thread(tx: Transaction, ident: str, *, after: int = 0, limit: int = 200) -> 
     return page(tx, rows, limit)
 
 
-def threads(tx: Transaction, *, before: int | None = None, limit: int = 50) -> list[Row]:
-    """Threads, the latest first: rows of thread_id, messages, last_at, last_seq."""
-    return tx.all(THREADS, before=before or 1 << 62, limit=limit)
+class Thread(NamedTuple):
+    """A conversation: how many messages it has, when the last one was sent, and its cursor."""
+
+    thread_id: str
+    messages: int
+    last_at: float
+    last_seq: int
+
+
+def threads(tx: Transaction, *, before: int | None = None, limit: int = 50, part: str | None = None) -> list[Thread]:
+    """Threads, the latest first; with `part` those in which this agent sent or got something."""
+    end = before or END
+    found: list[Thread] = []
+    for ident in _idents(tx, end):
+        head = tx.one(THREAD_HEAD, thread_id=ident)
+        if head is not None and head.last_seq < end and (part is None or tx.one(TAKES_PART, thread_id=ident, name=part) is not None):
+            found.append(Thread(ident, head.messages, head.last_at, head.last_seq))
+            if len(found) == limit:
+                break
+    return found
+
+
+def _idents(tx: Transaction, end: int) -> Iterator[str]:
+    """The ids of threads with messages before `end`, the latest first: from all if they are few, else from the latest messages on."""
+    few = tx.all(THREADS, limit=FEW + 1)
+    if len(few) <= FEW:
+        yield from (row.thread_id for row in sorted(few, key=lambda row: -row.last_seq))
+        return
+    seen: set[str] = set()
+    while rows := tx.all(THREADS_LATELY, before=end, limit=WINDOW):
+        for row in rows:
+            if row.thread_id not in seen:
+                seen.add(row.thread_id)
+                yield row.thread_id
+        end = rows[-1].seq
 
 
 def counts(tx: Transaction) -> dict[str, int]:
@@ -89,15 +131,13 @@ def latest(tx: Transaction, limit: int = 1000) -> list[Message]:
 
 def dead_letters(tx: Transaction, *, before: int | None = None, limit: int = 50) -> Page:
     """Copies that were given up, newest first (M8)."""
-    return page(tx, tx.all(DEAD_LETTERS, before=before or 1 << 62, limit=limit + 1), limit)
+    return page(tx, tx.all(DEAD_LETTERS, before=before or END, limit=limit + 1), limit)
 
 
 def search(tx: Transaction, text: str, *, limit: int = 50) -> list[Message]:
     """Messages whose subject or body has all these words, newest first; at most 2 s behind (M13)."""
-    words = re.findall(r"\w+", text)
-    if not words:
-        return []
-    return _messages(tx, tx.all(SEARCH, match=" ".join(f'"{word}"' for word in words), words=" ".join(words), limit=limit))
+    words = wanted(text)
+    return _messages(tx, tx.all(SEARCH, **words, limit=limit)) if words else []
 
 
 def answers(tx: Transaction, ident: str) -> list[Message]:
@@ -111,5 +151,5 @@ def page(tx: Transaction, rows: list[Row], limit: int) -> Page:
 
 
 def _messages(tx: Transaction, rows: list[Row]) -> list[Message]:
-    held = {agent.id for agent in roster.everyone(tx) if not agent.takes_work} if rows else set()
-    return [Message.from_row(row, held=row.receiver in held) for row in rows]
+    flagged = {row.id: row.at for row in tx.all(FLAGGED)} if rows else {}
+    return [Message.from_row(row, flagged_at=flagged.get(row.receiver)) for row in rows]

@@ -5,20 +5,17 @@ Read only. Roster and tasks are everybody's to see; mail is not.
 
 from __future__ import annotations
 
-import re
-
 from covey.agents.model import Caller
 from covey.base.errors import Forbidden, NotFound
 from covey.messages import reading
+from covey.messages.indexing import wanted
 from covey.messages.model import Message
 from covey.messages.reading import Page
-from covey.store import Row, Transaction, statement
+from covey.store import Transaction, statement
 from covey.store.events import Event
 
 THREAD_OF = statement(__package__, "thread_of")
-THREADS_OF = statement(__package__, "threads_of")
 SEARCH_OF = statement(__package__, "search_of")
-_END = 1 << 62
 
 
 def all_is_seen_by(by: Caller) -> bool:
@@ -82,22 +79,19 @@ def thread(tx: Transaction, ident: str, by: Caller, *, after: int = 0, limit: in
     return reading.page(tx, rows, limit)
 
 
-def threads(tx: Transaction, by: Caller, *, before: int | None = None, limit: int = 50) -> list[Row]:
+def threads(tx: Transaction, by: Caller, *, before: int | None = None, limit: int = 50) -> list[reading.Thread]:
     """As `reading.threads`, of those the caller has a part in."""
     if all_is_seen_by(by):
         return reading.threads(tx, before=before, limit=limit)
-    return tx.all(THREADS_OF, name=by.name, before=before or _END, limit=limit)
+    return reading.threads(tx, before=before, limit=limit, part=by.name)
 
 
 def search(tx: Transaction, text: str, by: Caller, *, limit: int = 50) -> list[Message]:
     """As `reading.search`, in what the caller sent or got."""
     if all_is_seen_by(by):
         return reading.search(tx, text, limit=limit)
-    words = re.findall(r"\w+", text)
-    if not words:
-        return []
-    match = " ".join(f'"{word}"' for word in words)
-    return reading.page(tx, tx.all(SEARCH_OF, name=by.name, match=match, words=" ".join(words), limit=limit), limit).items
+    words = wanted(text)
+    return reading.page(tx, tx.all(SEARCH_OF, name=by.name, **words, limit=limit), limit).items if words else []
 
 
 def check_subject(tx: Transaction, ident: str, by: Caller) -> None:

@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
-from covey.agents import configuring, roster
-from covey.agents.model import OPERATOR, SYSTEM, Agent, Caller
-from covey.base.errors import CoveyError, Forbidden, IdTaken, Invalid, NotFound
-from covey.messages import waiting
+from covey.agents import configuring
+from covey.agents.model import OPERATOR, SYSTEM, Caller
+from covey.base.errors import Cycle, Forbidden, IdTaken, Invalid, NotFound
+from covey.base.ids import is_id
+from covey.base.wire import fit
+from covey.messages import addressing, waiting
+from covey.messages.addressing import Receivers
 from covey.messages.model import (
-    BATCH,
     MESSAGE_LEVEL_S,
+    SUBJECT_CHARS,
     Checked,
     Draft,
-    SendOutcome,
     Receipt,
+    SendOutcome,
     check,
     dm_of,
-    draft as draft_of,
     order_of,
     summed_up,
     wakes,
 )
-from covey.store import Row, Transaction, statement
+from covey.messages.model import (
+    draft as draft_of,
+)
+from covey.store import Row, Transaction, locking, statement
 
 ADD = statement(__package__, "add")
 ADD_COPY = statement(__package__, "add_copy")
 FIND = statement(__package__, "find")
 OUTCOMES = statement(__package__, "outcomes")
+KEEP_OUTCOMES = statement(__package__, "keep_outcomes")
 ID_OF_TASK = statement(__package__, "id_of_task")
+LOCK_ID = statement(__package__, "lock_id")
 
 WAIT_S = 3600.0
 """The deadline of a wait that names none (M7)."""
+NOTICE_BYTES = 200_000
+LONG_AGO_S = 20 * 366 * 86400.0
+CHAIN = 64
+"""So much of the chain of a conversation is kept."""
+
+_outcomes_of = msgspec.json.Decoder(dict[str, SendOutcome]).decode
 
 
 class Prompt(NamedTuple):
@@ -43,6 +57,27 @@ class Prompt(NamedTuple):
     related_tasks: tuple[str, ...] = ()
 
 
+class Letter(NamedTuple):
+    """A message that passed all checks but those of its receivers."""
+
+    ident: str
+    draft: Draft
+    checked: Checked
+    sender: str
+    asked: Row | None
+    visited: list[str]
+    answers_to: str | None = None
+    prompts: bool = False
+
+
+def _locks(draft: Draft, *_: object, **__: object) -> list[tuple[str, str]]:
+    """What a send is going to lock, so that batches take it in one order."""
+    asked = draft.in_reply_to
+    wanted = [("circle", "")] if draft.content.requires_response else []
+    return [*wanted, ("message", asked)] if isinstance(asked, str) and is_id(asked) else wanted
+
+
+@locking(_locks)
 def send(tx: Transaction, draft: Draft, by: Caller, prompt: Prompt | None = None, *, wait_s: float = WAIT_S) -> Receipt:
     """The receipt of a message that is on disk once this is committed (M3). A refused copy is an outcome, not an error (M6).
 
@@ -51,7 +86,8 @@ def send(tx: Transaction, draft: Draft, by: Caller, prompt: Prompt | None = None
         IdTaken: Its id is somebody else's (T3).
         Forbidden: `from` is not who the caller is (M11).
         Unknown, Gone: Its only receiver is not there (M4c).
-        Cycle: The answer it wants would close a circle of waits (M7).
+        NotFound: It replies to a message that is not there.
+        Cycle: The answer it wants from its only receiver would close a circle of waits (M7).
     """
     checked = check(draft)
     sender = _sender_of(draft, by)
@@ -60,22 +96,37 @@ def send(tx: Transaction, draft: Draft, by: Caller, prompt: Prompt | None = None
         if known is not None:
             return known
     configuring.check_project(tx, draft.context.project_id, "context.projectId")
+    _check_times(tx.now, draft)
     asked = _asked(tx, draft, sender)
-    receivers = _receivers(tx, draft, sender, asked)
-    return _store(tx, draft, checked, sender, receivers, asked, prompt, wait_s)
+    to = draft.to if draft.to is not None else asked.sender if asked is not None else None
+    receivers = addressing.receivers(tx, to, sender)
+    letter = Letter(draft.message_id or tx.new_id("msg"), draft, checked, sender, asked, _chain(sender, asked, prompt))
+    return _store(tx, letter, receivers, wait_s)
 
 
-def notify(tx: Transaction, to: str, subject: str, body: str, *, type: str = "notification", priority: str = "medium", in_reply_to: str | None = None,  # noqa: A002 - the field's own name
-           related_tasks: list[str] | None = None, data: dict[str, object] | None = None, prompts: bool = False) -> None:  # fmt: skip
+def notify(
+    tx: Transaction,
+    to: str,
+    subject: str,
+    body: str,
+    *,
+    type: str = "notification",  # noqa: A002 - the field's own name
+    priority: str = "medium",
+    in_reply_to: str | None = None,
+    related_tasks: list[str] | None = None,
+    data: dict[str, object] | None = None,
+    prompts: bool = False,
+) -> None:
     """Mail of the protocol itself, from `system`; one to somebody who is gone is left out (L12)."""
     if to == SYSTEM:
         return
-    receiver = None if to == OPERATOR else roster.seek(tx, to)
-    if to != OPERATOR and (receiver is None or receiver.removed_at is not None):
+    box = addressing.mailbox(tx, to)
+    if to != OPERATOR and (box is None or box.removed_at is not None):
         return
-    words = draft_of(to, body[:200_000], subject=subject[:500], type=type, priority=priority, data=data, related_tasks=related_tasks)
-    checked = check(words)
-    _store(tx, words, checked, SYSTEM, {to: receiver}, None, None, WAIT_S, prompts=prompts, answers_to=in_reply_to)
+    title = fit(subject, 4 * SUBJECT_CHARS)[:SUBJECT_CHARS]
+    words = draft_of(to, fit(body, NOTICE_BYTES), subject=title, type=type, priority=priority, data=data, related_tasks=related_tasks)
+    letter = Letter(tx.new_id("msg"), words, check(words), SYSTEM, None, [], in_reply_to, prompts)
+    _store(tx, letter, {to: box}, WAIT_S)
 
 
 def _sender_of(draft: Draft, by: Caller) -> str:
@@ -86,6 +137,7 @@ def _sender_of(draft: Draft, by: Caller) -> str:
 
 def _known(tx: Transaction, ident: str, sender: str, checked: Checked) -> Receipt | None:
     """The first receipt of an id that was used before (T3)."""
+    tx.one(LOCK_ID, id=ident)
     if tx.one(ID_OF_TASK, id=ident) is not None:
         raise IdTaken(f"messageId {ident!r} is a task's id already; bring another one or none.", field="messageId")
     row = tx.one(FIND, id=ident)
@@ -93,12 +145,22 @@ def _known(tx: Transaction, ident: str, sender: str, checked: Checked) -> Receip
         return None
     if row.sender != sender:
         raise IdTaken(f"messageId {ident!r} is taken by a message of {row.sender}; bring another one or none.", field="messageId")
-    outcomes = {copy.receiver: SendOutcome("delivered", f"known: it was stored before and is {copy.state} now.") for copy in tx.all(OUTCOMES, id=ident)}
+    outcomes = {
+        copy.receiver: SendOutcome("delivered", f"it was stored before and is {copy.state} now.") for copy in tx.all(OUTCOMES, id=ident)
+    }
+    outcomes |= _outcomes_of(row.outcomes) if row.outcomes else {}
     status, sentence = summed_up(outcomes)
     differs = row.digest != checked.digest
     if differs:
         sentence = "this id was sent before with other content; nothing was changed. Bring a new id for new content."
     return Receipt(ident, row.thread_id, row.created_at, status, sentence, outcomes, known=True, differs=differs, note=row.reply_note)
+
+
+def _check_times(now: float, draft: Draft) -> None:
+    """Refuse what is no time of these years, as `600` for "in ten minutes". One that has just passed is taken: it is due at once. Pure."""
+    for field, at in (("content.deadline", draft.content.deadline), ("expiresAt", draft.expires_at)):
+        if at is not None and at < now - LONG_AGO_S:
+            raise Invalid(f"{field} is {at:g}, which is long past; give Unix seconds: it is {now:.0f} now.", field=field)
 
 
 def _asked(tx: Transaction, draft: Draft, sender: str) -> Row | None:
@@ -107,149 +169,152 @@ def _asked(tx: Transaction, draft: Draft, sender: str) -> Row | None:
         return None
     asked = tx.one(FIND, id=draft.in_reply_to)
     if asked is None:
-        raise NotFound(f"inReplyTo is {draft.in_reply_to!r}, and there is no such message; `covey inbox {sender}` lists ids.", field="inReplyTo")
-    return asked
-
-
-def _receivers(tx: Transaction, draft: Draft, sender: str, asked: Row | None) -> dict[str, Agent | None]:
-    """Each receiver's name with its agent; None is the operator, or a name that is refused copy by copy."""
-    to = draft.to if draft.to is not None else asked.sender if asked is not None else None
-    if to is None or to == []:
-        raise Invalid("to is missing: name an agent, a list of agents, `*` or `@capability`.", field="to")
-    if isinstance(to, str):
-        return _addressed(tx, to, sender)
-    if len(to) > BATCH:
-        raise Invalid(f"to names {len(to)} receivers; at most {BATCH} are taken at once.", field="to")
-    return {name: (None if name == OPERATOR else roster.seek(tx, name)) for name in to}
-
-
-def _addressed(tx: Transaction, to: str, sender: str) -> dict[str, Agent | None]:
-    if to == "*":
-        return {agent.id: agent for agent in roster.everyone(tx) if agent.id != sender}
-    if to.startswith("@"):
-        able = {agent.id: agent for agent in roster.with_capability(tx, to[1:]) if agent.id != sender}
-        if not able:
-            raise Invalid(f"nobody else has the capability {to[1:]!r}; the fleet has: {', '.join(roster.capabilities(tx))}.", field="to")
-        return dict(able)
-    if to == sender:
-        raise Invalid(f"to is {to!r}, the sender itself; nobody sends to itself.", field="to")
-    if to == SYSTEM:
-        raise Invalid("to is 'system', which only sends; ask the lead or the operator.", field="to")
-    return {to: None if to == OPERATOR else roster.find(tx, to, field="to")}
-
-
-def _store(tx: Transaction, draft: Draft, checked: Checked, sender: str, receivers: dict[str, Agent | None], asked: Row | None, prompt: Prompt | None,
-           wait_s: float, *, prompts: bool = False, answers_to: str | None = None) -> Receipt:  # fmt: skip
-    content = draft.content
-    ident = draft.message_id or tx.new_id("msg")
-    thread, is_dm = _thread(tx, draft, sender, receivers, asked)
-    note = waiting.note_of_reply(tx, asked, sender, ident, thread) if asked is not None else None
-    answers = asked is not None and asked.requires_response and note != "second"
-    visited = _chain(sender, asked, prompt)
-    urgent, sort_key = order_of(checked.priority, tx.now, MESSAGE_LEVEL_S)
-    _check_times(tx, draft)
-    due = (content.deadline or tx.now + wait_s) if content.requires_response else None
-    outcomes: dict[str, SendOutcome] = {}
-    if due is not None:
-        waiting.check_circle(tx, sender, [name for name in receivers])
-    tx.run(
-        ADD,
-        id=ident,
-        sender=sender,
-        addressed=msgspec.json.encode(draft.to if draft.to is not None else next(iter(receivers))).decode(),
-        type=checked.type,
-        priority=checked.priority,
-        subject=content.subject,
-        body=content.body,
-        data=checked.data_json,
-        requires_response=int(content.requires_response),
-        deadline=due,
-        thread_id=thread,
-        is_peer_dm=int(is_dm),
-        project_id=draft.context.project_id or (asked.project_id if asked else None),
-        related_tasks=msgspec.json.encode(draft.context.related_tasks).decode(),
-        in_reply_to=draft.in_reply_to or answers_to,
-        reply_note=note,
-        visited=msgspec.json.encode(visited).decode(),
-        expires_at=draft.expires_at,
-        traceparent=draft.traceparent,
-        now=tx.now,
-        sent_at=draft.timestamp,
-        digest=checked.digest,
-        origin="protocol" if sender == SYSTEM else sender,
-    )
-    for name, agent in receivers.items():
-        outcome = _admit(tx, name, agent, sender)
-        outcomes[name] = outcome
-        if not outcome.stored:
-            continue
-        tx.run(
-            ADD_COPY,
-            message_id=ident,
-            receiver=name,
-            sender=sender,
-            wakes=int(wakes(checked.type, checked.priority, sender, requires_response=content.requires_response, answers=answers, prompts=prompts)),
-            not_urgent=urgent,
-            sort_key=sort_key,
-            expires_at=draft.expires_at,
-            answer_due=due,
-            now=tx.now,
+        raise NotFound(
+            f"inReplyTo is {draft.in_reply_to!r}, and there is no such message; `covey inbox {sender}` lists ids.", field="inReplyTo"
         )
-        tx.ring(name)
-    status, sentence = summed_up(outcomes) if outcomes else ("delivered", "there is nobody else in the fleet; no copy was made.")
-    head = content.subject or content.body[:80]
-    tx.happened(
-        "message.sent",
-        agent=sender,
-        subject=ident,
-        to={name: outcome.status for name, outcome in outcomes.items()},
-        type=checked.type,
-        priority=checked.priority,
-        thread=thread,
-        head=head,
-        inReplyTo=draft.in_reply_to,
-    )
-    return Receipt(ident, thread, tx.now, status, sentence, outcomes, note=note)
-
-
-def _check_times(tx: Transaction, draft: Draft) -> None:
-    for field, at in (("content.deadline", draft.content.deadline), ("expiresAt", draft.expires_at)):
-        if at is not None and at <= tx.now:
-            raise Invalid(f"{field} is {at:.3f}, {tx.now - at:.0f} s ago; give a time that is still to come.", field=field)
-
-
-def _thread(tx: Transaction, draft: Draft, sender: str, receivers: dict[str, Agent | None], asked: Row | None) -> tuple[str, bool]:
-    """Its thread, and whether that is the own conversation of two agents (M5a)."""
-    given = draft.context.thread_id or (asked.thread_id if asked is not None else None)
-    if len(receivers) != 1:
-        return given or tx.new_id("thread"), False
-    (other,) = receivers
-    dm = dm_of(sender, other)
-    return given or dm, given in (None, dm) and not {sender, other} & {OPERATOR, SYSTEM}
+    return asked
 
 
 def _chain(sender: str, asked: Row | None, prompt: Prompt | None) -> list[str]:
     """Whom the conversation has passed through: the chain of what is being handled, and the sender. Set here, never by a caller (L10)."""
     if sender in (OPERATOR, SYSTEM):
         return []
-    before = list(prompt.visited) if prompt is not None else msgspec.json.decode(asked.visited) if asked is not None else []
-    return [*before, sender]
+    before: Sequence[str] = prompt.visited if prompt is not None else msgspec.json.decode(asked.visited) if asked is not None else ()
+    return [*before, sender][-CHAIN:]
 
 
-def _admit(tx: Transaction, name: str, agent: Agent | None, sender: str) -> SendOutcome:
-    """Whether this receiver gets its copy (L3); links come on top of it."""
-    if name == sender:
-        return SendOutcome("invalid", f"{name} is the sender itself; nobody sends to itself.")
-    if name == OPERATOR:
-        return SendOutcome("delivered", "it is on disk in the operator's inbox.")
-    if agent is None:
-        error: CoveyError = roster.unknown(tx, name)
-        return SendOutcome("unknown", error.message)
-    if agent.removed_at is not None:
-        return SendOutcome("gone", f"{name} was removed from the fleet.")
-    if not agent.takes_work:
-        flag = "stopped" if agent.stopped_at is not None else "paused"
-        return SendOutcome("held", f"it is on disk in {name}'s mailbox and held there, since {name} is {flag}; it is handed over at `covey resume {name}`.")
-    return SendOutcome("delivered", f"it is on disk in {name}'s mailbox; {name} has not seen it yet.")
+def _store(tx: Transaction, letter: Letter, receivers: Receivers, wait_s: float) -> Receipt:
+    """Store the message with a copy for each receiver that may get one; if none may, nothing is stored."""
+    outcomes = {name: addressing.admit(tx, name, box, letter.sender) for name, box in receivers.items()}
+    thread, is_dm = _thread(tx, letter, receivers)
+    reply = _answer(tx, letter, outcomes)
+    if letter.draft.content.requires_response:
+        _refuse_circles(tx, letter.sender, outcomes)
+    stored = [name for name, outcome in outcomes.items() if outcome.stored]
+    status, sentence = summed_up(outcomes)
+    if stored:
+        _write(tx, letter, stored, outcomes, thread, is_dm, reply, wait_s)
+    _say(tx, letter, outcomes, thread, "message.sent" if stored else "message.refused")
+    return Receipt(letter.ident, thread, tx.now, status, sentence, outcomes, note=note_of(reply))
 
 
+def _thread(tx: Transaction, letter: Letter, receivers: Receivers) -> tuple[str, bool]:
+    """Its thread, and whether that is the own conversation of two agents (M5a)."""
+    given = letter.draft.context.thread_id or (letter.asked.thread_id if letter.asked is not None else None)
+    if len(receivers) != 1:
+        return given or tx.new_id("thread"), False
+    (other,) = receivers
+    dm = dm_of(letter.sender, other)
+    return given or dm, given in (None, dm) and not {letter.sender, other} & {OPERATOR, SYSTEM}
+
+
+def _answer(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome]) -> waiting.Reply | None:
+    """End the wait that this reply answers, if it goes to who asked (M4c, M7)."""
+    asked = letter.asked
+    if asked is None or not asked.requires_response or asked.sender not in outcomes or not outcomes[asked.sender].stored:
+        return None
+    return waiting.answer(tx, asked.id, letter.sender, letter.ident)
+
+
+def _refuse_circles(tx: Transaction, sender: str, outcomes: dict[str, SendOutcome]) -> None:
+    """A wait that would close a circle: an error if there is no other receiver, else the outcome of that copy."""
+    for name, outcome in outcomes.items():
+        if not outcome.stored:
+            continue
+        try:
+            waiting.check_circle(tx, sender, name)
+        except Cycle as circle:
+            if len(outcomes) == 1:
+                raise
+            outcomes[name] = SendOutcome("cycle", circle.message)
+
+
+def _write(
+    tx: Transaction,
+    letter: Letter,
+    stored: list[str],
+    outcomes: dict[str, SendOutcome],
+    thread: str,
+    is_dm: bool,
+    reply: waiting.Reply | None,
+    wait_s: float,
+) -> None:
+    draft, checked, asked = letter.draft, letter.checked, letter.asked
+    content = draft.content
+    deadline = tx.now + wait_s if content.requires_response and content.deadline is None else content.deadline
+    tx.run(
+        ADD,
+        id=letter.ident,
+        sender=letter.sender,
+        addressed=_json(draft.to if draft.to is not None else stored[0]),
+        type=checked.type,
+        priority=checked.priority,
+        subject=content.subject,
+        body=content.body,
+        data=checked.data_json,
+        requires_response=int(content.requires_response),
+        deadline=deadline,
+        thread_id=thread,
+        is_peer_dm=int(is_dm),
+        project_id=draft.context.project_id or (asked.project_id if asked is not None else None),
+        related_tasks=_json(draft.context.related_tasks),
+        in_reply_to=draft.in_reply_to or letter.answers_to,
+        reply_note=note_of(reply),
+        visited=_json(letter.visited),
+        expires_at=draft.expires_at,
+        traceparent=draft.traceparent,
+        now=tx.now,
+        sent_at=draft.timestamp,
+        digest=checked.digest,
+        origin="protocol" if letter.sender == SYSTEM else letter.sender,
+    )
+    if any(each.status != "delivered" for each in outcomes.values()):
+        tx.run(KEEP_OUTCOMES, id=letter.ident, outcomes=_json(outcomes))
+    urgent, sort_key = order_of(checked.priority, tx.now, MESSAGE_LEVEL_S)
+    answered = asked.sender if asked is not None and reply in ("first", "late") else None
+    for name in stored:
+        wake = wakes(
+            checked.type,
+            checked.priority,
+            letter.sender,
+            requires_response=content.requires_response,
+            answers=name == answered,
+            prompts=letter.prompts,
+        )
+        tx.run(
+            ADD_COPY,
+            message_id=letter.ident,
+            receiver=name,
+            sender=letter.sender,
+            wakes=int(wake),
+            not_urgent=urgent,
+            sort_key=sort_key,
+            expires_at=draft.expires_at,
+            answer_due=deadline if content.requires_response else None,
+            now=tx.now,
+        )
+        tx.ring(name)
+
+
+def note_of(reply: waiting.Reply | None) -> str | None:
+    """How a reply is marked: `late`, `second`, or not at all. Pure."""
+    return reply if reply in ("late", "second") else None
+
+
+def _say(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome], thread: str, kind: str) -> None:
+    content = letter.draft.content
+    tx.happened(
+        kind,
+        agent=letter.sender,
+        subject=letter.ident,
+        to={name: outcome.status for name, outcome in outcomes.items()},
+        type=letter.checked.type,
+        priority=letter.checked.priority,
+        thread=thread,
+        head=content.subject or content.body[:80],
+        inReplyTo=letter.draft.in_reply_to,
+    )
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, NamedTuple
+
 from covey.agents import roster
 from covey.agents.model import OPERATOR, SYSTEM
 from covey.base.errors import Cycle
@@ -13,49 +15,50 @@ WAITED_FOR = statement(__package__, "waited_for")
 DUE = statement(__package__, "answers_due")
 GIVE_UP = statement(__package__, "give_up")
 OPEN = statement(__package__, "open_waits")
+STILL_OPEN = statement(__package__, "still_open")
 CIRCLE_BOUND = 10_000
 
-
-def note_of_reply(tx: Transaction, asked: Row, replier: str, reply_id: str, thread: str) -> str | None:
-    """End the wait that this reply answers: None for the first in time, `late` after it was given up, `second` for any further one (M4c)."""
-    if not asked.requires_response:
-        return None
-    copy = tx.one(ANSWERED, message_id=asked.id, receiver=replier)
-    if copy is None:
-        return None
-    if copy.answered_by is not None:
-        return "second"
-    tx.run(ANSWER, message_id=asked.id, receiver=replier, reply_id=reply_id, now=tx.now)
-    tx.happened("message.answered", agent=replier, subject=asked.id, by=reply_id, late=copy.gave_up_at is not None)
-    return "late" if copy.gave_up_at is not None else None
+Reply = Literal["first", "late", "second"]
+"""A reply in time, one after the wait was given up, any further one."""
 
 
-def check_circle(tx: Transaction, asker: str, answerers: list[str]) -> None:
+def answer(tx: Transaction, asked: str, replier: str, reply_id: str) -> Reply | None:
+    """What this reply is to the question, whose wait for this replier it ends; None: the replier was not asked (M4c).
+
+    Of replies at the same time one is the first.
+    """
+    tx.lock("message", asked)
+    row = tx.one(ANSWER, message_id=asked, receiver=replier, reply_id=reply_id, now=tx.now)
+    if row is None:
+        return "second" if tx.one(ANSWERED, message_id=asked, receiver=replier) is not None else None
+    late = row.gave_up_at is not None
+    tx.happened("message.answered", agent=replier, subject=asked, by=reply_id, late=late)
+    return "late" if late else "first"
+
+
+def check_circle(tx: Transaction, asker: str, answerer: str) -> None:
     """Refuse a wait whose answerer waits, itself or through others, for the asker.
 
     Raises:
         Cycle: `details["circle"]` lists the agents, the asker first and last.
     """
-    if asker in (OPERATOR, SYSTEM):
+    if asker in (OPERATOR, SYSTEM) or answerer == OPERATOR:
         return
     tx.lock("circle", "")
-    for answerer in answerers:
-        path = _path(tx, answerer, asker)
-        if path:
-            circle = [asker, *path]
-            raise Cycle(
-                f"{asker} would wait for {answerer}, which already waits for {' and so for '.join(path[1:])}: a circle in which nobody answers."
-                " Answer what you were asked first, or send it without requiresResponse.",
-                circle=circle,
-            )
+    path = _path(tx, answerer, asker)
+    if path:
+        raise Cycle(
+            f"{asker} would wait for {answerer}, which already waits for {' and so for '.join(path[1:])}: a circle in which nobody answers."
+            " Answer what you were asked first, or send it without requiresResponse.",
+            circle=[asker, *path],
+        )
 
 
 def _path(tx: Transaction, start: str, goal: str) -> list[str]:
-    """The chain of waits from one agent to another, both included; empty if there is none."""
+    """The shortest chain of waits from one agent to another, both included; empty if there is none."""
     before: dict[str, str | None] = {start: None}
     line = [start]
-    while line and len(before) < CIRCLE_BOUND:
-        here = line.pop()
+    for here in line:
         for row in tx.all(WAITED_FOR, sender=here):
             if row.receiver in before:
                 continue
@@ -63,6 +66,8 @@ def _path(tx: Transaction, start: str, goal: str) -> list[str]:
             if row.receiver == goal:
                 return _walk_back(before, goal)
             line.append(row.receiver)
+        if len(before) > CIRCLE_BOUND:
+            break
     return []
 
 
@@ -73,31 +78,35 @@ def _walk_back(before: dict[str, str | None], end: str) -> list[str]:
     return path[::-1]
 
 
-class GivenUp:
+class GivenUp(NamedTuple):
     """One wait whose deadline passed."""
 
-    __slots__ = ("asker", "message_id", "priority", "silent", "subject")
-
-    def __init__(self, row: Row) -> None:
-        self.message_id: str = row.message_id
-        self.asker: str = row.sender
-        self.silent: str = row.receiver
-        self.priority: str = row.priority
-        self.subject: str = row.subject or row.body[:80]
+    message_id: str
+    asker: str
+    silent: str
+    priority: str
+    subject: str
 
 
 def give_up_due(tx: Transaction, limit: int = 100) -> list[GivenUp]:
-    """End the waits whose deadline has passed; the caller tells the askers (`sending.notify`)."""
-    given_up = [GivenUp(row) for row in tx.all(DUE, now=tx.now, limit=limit)]
-    for wait in given_up:
-        tx.run(GIVE_UP, message_id=wait.message_id, receiver=wait.silent, now=tx.now)
-        tx.happened("message.unanswered", agent=wait.silent, subject=wait.message_id, asker=wait.asker)
+    """End the waits whose deadline has passed, each once; `sweeping.give_up_waits` also tells the askers."""
+    given_up = []
+    for row in tx.all(DUE, now=tx.now, limit=limit):
+        if tx.run(GIVE_UP, message_id=row.message_id, receiver=row.receiver, now=tx.now):
+            tx.happened("message.unanswered", agent=row.receiver, subject=row.message_id, asker=row.sender)
+            given_up.append(GivenUp(row.message_id, row.sender, row.receiver, row.priority, row.subject or row.body[:80]))
     return given_up
 
 
 def open_waits(tx: Transaction, agent: str) -> list[Row]:
     """What this agent waits for: rows of message_id, receiver, answer_due."""
     return tx.all(OPEN, sender=agent)
+
+
+def is_open(tx: Transaction, message_id: str) -> bool:
+    """Whether somebody's answer to this message is still waited for; it can't end until the commit."""
+    tx.lock("message", message_id)
+    return tx.one(STILL_OPEN, message_id=message_id) is not None
 
 
 def escalates_to(tx: Transaction, silent: str) -> str:

@@ -1,2 +1,2 @@
--- Whether one receiver's answer to a message has come, or was given up.
-SELECT answered_by, gave_up_at FROM copies WHERE message_id = :message_id AND receiver = :receiver
+-- Whether this receiver got the message.
+SELECT answered_by FROM copies WHERE message_id = :message_id AND receiver = :receiver

@@ -1,2 +1,5 @@
--- A copy is past its time; nobody waits for its answer.
-UPDATE copies SET state = 'expired', ended_at = :now, answer_due = NULL, reason = 'not handled before expiresAt' WHERE seq = :seq
+-- A copy that still waits is past its time; nobody waits for its answer any more.
+UPDATE copies
+   SET state = 'expired', ended_at = :now, reason = 'not handled before expiresAt',
+       gave_up_at = CASE WHEN answer_due IS NULL THEN gave_up_at ELSE :now END, answer_due = NULL
+ WHERE seq = :seq AND state = 'delivered'

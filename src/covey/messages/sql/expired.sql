@@ -1,4 +1,4 @@
 -- Mail that was not handled in time.
-SELECT c.seq, c.message_id, c.receiver, c.sender, m.requires_response, m.subject
+SELECT c.seq, c.message_id, c.receiver, c.sender, c.answer_due, m.requires_response, m.subject, m.body
   FROM copies c JOIN messages m ON m.id = c.message_id
  WHERE c.state = 'delivered' AND c.expires_at IS NOT NULL AND c.expires_at <= :now ORDER BY c.expires_at LIMIT :limit

@@ -3,4 +3,4 @@ SELECT m.id, m.sender, m.addressed, m.type, m.priority, m.subject, m.body, m.dat
        m.related_tasks, m.in_reply_to, m.reply_note, m.visited, m.expires_at, m.traceparent, m.created_at, m.sent_at,
        c.seq AS copy_seq, c.receiver, c.state, c.attempts, c.link_id, c.deliver_at, c.delivered_at, c.seen_at, c.handled_at, c.ended_at, c.reason, c.answered_by
   FROM copies c JOIN messages m ON m.id = c.message_id
- WHERE m.thread_id = :thread_id AND c.seq > :after AND (m.sender = :name OR c.receiver = :name) ORDER BY m.seq, c.seq LIMIT :limit
+ WHERE m.thread_id = :thread_id AND c.seq > :after AND (m.sender = :name OR c.receiver = :name) ORDER BY c.seq LIMIT :limit

@@ -285,5 +285,5 @@ CREATE TABLE thread_pauses (thread_id TEXT PRIMARY KEY, at REAL NOT NULL, reason
 /*sqlite*/
 CREATE VIRTUAL TABLE message_words USING fts5 (subject, body, content = '', contentless_delete = 1);
 /*end*/
-/*postgres:CREATE TABLE message_words (rowid BIGINT PRIMARY KEY, words TSVECTOR NOT NULL);
+/*postgres:CREATE TABLE message_words (rowid BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
 CREATE INDEX message_words_in ON message_words USING gin (words);*/

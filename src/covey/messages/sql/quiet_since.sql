@@ -1,6 +1,0 @@
--- Since when quiet mail waits, and when it was last handed over.
-SELECT min(c.created) AS at, v.last_digest_at
-  FROM vitals v LEFT JOIN (SELECT receiver, delivered_at AS created FROM copies
-                            WHERE receiver = :receiver AND wakes = 0 AND state = 'delivered' AND not_before <= :now
-                            ORDER BY not_urgent, sort_key, seq LIMIT 20) c ON c.receiver = v.agent
- WHERE v.agent = :receiver GROUP BY v.last_digest_at
