@@ -270,15 +270,17 @@ async def test_a_module_that_is_not_there_is_not_preloaded(node: Node) -> None:
 @rule("H9")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 async def test_a_fork_server_that_dies_or_hangs_is_replaced_and_its_processes_live(node: Node, number: int) -> None:
-    node.spawner = ForkServerSpawner((), node.folder / "forkserver.log", reply_s=0.3)
+    assert isinstance(node.spawner, ForkServerSpawner)
+    node.spawner._reply_s = 0.3
     before = await node.start("idle")
     dead = server_of(node)
     send(dead, number)
-    assert await node.ends(await node.start("code", 5)) == ExitStatus(code=5)
+    async with asyncio.timeout(20):
+        after = await node.start("code", 5)
+    assert await node.ends(after) == ExitStatus(code=5)
     assert server_of(node) != dead
     assert alive(before)
     await until(lambda: stat_of(dead.pid) is None)
-    await node.spawner.close()
 
 
 async def test_a_fork_server_that_cannot_start_is_said_with_its_log(node: Node) -> None:
