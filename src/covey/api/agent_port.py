@@ -132,7 +132,7 @@ OPERATIONS = (
     post(
         "/context-sync",
         post_context_sync,
-        "caller",
+        "buddy",
         "Exchange context with this agent's buddy.",
         takes=ContextSync,
         gives=ContextSynced,

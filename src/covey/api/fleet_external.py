@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -24,12 +25,13 @@ async def claim(call: Call[Nothing, Claim]) -> Answer:
     asked, door, name = call.body, call.door, call.named("name")
     limits = _limits(call, asked.lease_s)
     lanes: tuple[Lane, ...] = (asked.lane,) if asked.lane is not None else ("mail", "task")
-    until = door.clock.boot() + asked.wait
+    now = asyncio.get_running_loop().time
+    until = now() + asked.wait
     while True:
         bookmark = await door.store.read(events.last) if asked.wait else None
         answer = await call.write(lambda work: _claimed(work, limits), joining.claim, name, lanes, limits)
-        left = until - door.clock.boot()
-        if answer.body != NOTHING.body or bookmark is None or left <= 0 or door.closing.is_set():
+        left = until - now()
+        if answer.body != NOTHING.body or bookmark is None or left <= 0 or call.left or door.closing.is_set():
             return answer
         await first_of(door.news.beyond(bookmark), door.closing.wait(), call.gone(), timeout_s=left)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -73,12 +74,12 @@ async def get_replies(call: Call[WaitQuery, Nothing]) -> Answer:
 
 async def wait_for_replies(call: Call[Any, Any], ident: str, wait_s: float) -> views.RepliesNow:
     """The replies once there is one, or none is waited for, or the time is over."""
-    clock, door = call.door.clock, call.door
-    until = clock.boot() + wait_s
+    door, now = call.door, asyncio.get_running_loop().time
+    until = now() + wait_s
     while True:
         found = await door.store.read(views.replies, ident, call.by)
-        left = until - clock.boot()
-        if found.items or not found.waiting or left <= 0 or door.closing.is_set():
+        left = until - now()
+        if found.items or not found.waiting or left <= 0 or call.left or door.closing.is_set():
             return found
         await first_of(door.news.beyond(found.bookmark), door.closing.wait(), call.gone(), timeout_s=left)
 

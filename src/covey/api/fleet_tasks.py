@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from covey.api import views
 from covey.api.answer import Answer, shown
 from covey.api.call import Call
@@ -37,12 +39,12 @@ async def get_task(call: Call[Nothing, Nothing]) -> Answer:
 
 async def wait_for_task(call: Call[WaitQuery, Nothing]) -> Answer:
     """One task once it has ended, or as it stands when the time is over."""
-    clock, door = call.door.clock, call.door
-    until = clock.boot() + call.query.wait
+    door, now = call.door, asyncio.get_running_loop().time
+    until = now() + call.query.wait
     while True:
         found = await door.store.read(views.task, call.named("id"))
-        left = until - clock.boot()
-        if not found.task.is_open or left <= 0 or door.closing.is_set():
+        left = until - now()
+        if not found.task.is_open or left <= 0 or call.left or door.closing.is_set():
             return shown(found.task)
         await first_of(door.news.beyond(found.bookmark), door.closing.wait(), call.gone(), timeout_s=left)
 

@@ -18,6 +18,7 @@ _WHO: dict[Who, str] = {
     "status": "Any token; none where the port is on loopback, or `open_status` is set.",
     "metrics": "Any token; none where the port is on loopback, or `open_metrics` is set.",
     "caller": "Any token; an agent sees and does only what is its own.",
+    "buddy": "The operator's token, or that of the agent's buddy.",
     "lead": "The operator's token or the lead's.",
     "self": "The operator's token, or that of the agent in the path.",
     "operator": "The operator's token.",

@@ -16,9 +16,9 @@ from covey.base.errors import Forbidden, Unauthorized
 Q = TypeVar("Q")
 B = TypeVar("B")
 
-Who = Literal["anyone", "status", "metrics", "caller", "lead", "self", "operator"]
+Who = Literal["anyone", "status", "metrics", "caller", "buddy", "lead", "self", "operator"]
 """Who may call. anyone: no token. status, metrics: no token on loopback or where the settings open it, else any. caller: any token.
-lead: the operator and the lead (the verb decides). self: the operator, and the agent that the path names. operator: nobody else."""
+buddy, lead: the operator and the agent's buddy, or the lead (the verb decides). self: the operator, and the agent that the path names. operator: nobody else."""
 
 
 class Nothing(msgspec.Struct, forbid_unknown_fields=True):

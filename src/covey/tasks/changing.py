@@ -26,12 +26,10 @@ def cancel(tx: Transaction, ident: str, by: Caller, reason: str = "") -> Task:
     """
     row = _mine(tx, ident, by)
     after_move(row.state, "cancel")
+    working.end(tx, row, "cancel", error=reason or f"cancelled by {by.name}")  # before its parts, whose end would fail it
     for child in reading.children(tx, ident):
         if child.is_open:
             cancel(tx, child.task_id, Caller("system", by.name), f"its parent {ident} was cancelled")
-    row = _row(tx, ident)
-    if row.state in OPEN:
-        working.end(tx, row, "cancel", error=reason or f"cancelled by {by.name}")
     if row.holder is not None:
         tx.ring(row.holder)
     return reading.show(tx, ident)
