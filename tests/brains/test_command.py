@@ -20,7 +20,7 @@ from covey.brains.launching import Site, account_of
 from covey.brains.making import make
 from covey.brains.model import Outcome, Turn
 from covey.brains.prompting import as_text
-from tests.brains.turns import SITE, Noted, a_message, a_task, a_turn, asked, is_gone, settings, until
+from tests.brains.turns import SITE, Noted, Releasing, a_message, a_task, a_turn, asked, is_gone, settings, until
 from tests.rules import rule
 
 
@@ -102,8 +102,11 @@ async def test_a_huge_input_reaches_the_command_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("script", ["echo ok", "exec 0<&-; echo ok", "head -c 10 > /dev/null; exec 0<&-; echo ok"])
 async def test_a_command_need_not_read_its_input(tmp_path: Path, script: str) -> None:
+    wrong: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: wrong.append(told))
     turn = a_turn(context=[{"kind": "note", "text": "x" * 1000, "at": 1.0}] * 1000)
     assert await ran(tmp_path, script, turn) == Outcome(summary="ok", exit_code=0)
+    assert wrong == []
 
 
 @rule("K4c")
@@ -311,18 +314,6 @@ async def test_lines_on_stderr_are_progress(tmp_path: Path) -> None:
     hands = Releasing(tmp_path / "on")
     assert (await ran(tmp_path, script, hands=hands)).summary == "done"
     assert hands.said == ["one third"]
-
-
-class Releasing(Noted):
-    """Makes a file once it hears of progress."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._path = path
-
-    async def progress(self, text: str) -> None:
-        await super().progress(text)
-        self._path.touch()
 
 
 async def test_progress_that_is_refused_does_not_end_the_run(tmp_path: Path) -> None:

@@ -260,6 +260,7 @@ async def test_hands_are_given_only_to_a_second_parameter_that_wants_them(code: 
         ("1 / 0", "thinking:think", "thinking can't be imported: ZeroDivisionError: division by zero"),
         ("def think(:", "thinking:think", "SyntaxError"),
         ("raise SystemExit(2)", "thinking:think", "SystemExit: 2"),
+        ("import asyncio\nraise asyncio.CancelledError", "thinking:think", "CancelledError"),
         ("def thinks(turn): pass", "thinking:think", "thinking has no think; it has thinks"),
         ("think = 5", "thinking:think", "is a int"),
         ("class Think: pass", "thinking:Think", "no subclass of covey.Agent"),
@@ -288,6 +289,12 @@ async def test_a_module_is_looked_for_in_the_agents_folder_first_and_may_be_deep
     (code.folder / "pack").mkdir()
     (code.folder / "pack" / "deep.py").write_text("class Holder:\n    @staticmethod\n    def think(turn): return 'deep'")
     assert (await code.brain("pack.deep:Holder.think").think(a_turn(), Noted())).summary == "deep"
+
+
+async def test_a_module_of_the_folder_goes_before_an_installed_one_of_that_name(code: Code) -> None:
+    assert "tabnanny" not in sys.modules
+    code.write("def think(turn): return 'mine'", "tabnanny")
+    assert (await code.brain("tabnanny:think").think(a_turn(), Noted())).summary == "mine"
 
 
 async def test_a_module_of_a_name_that_is_in_use_is_not_taken_for_the_other(code: Code, tmp_path: Path) -> None:
@@ -424,8 +431,8 @@ async def test_a_cancelled_async_def_is_cancelled_and_has_ended_when_the_cancell
 import asyncio
 ended = []
 async def think(turn, hands):
-    await hands.progress("begun")
     try:
+        await hands.progress("begun")
         await asyncio.sleep(300)
     finally:
         await asyncio.sleep(0.02)
@@ -448,8 +455,8 @@ async def test_a_cancelled_def_that_looks_has_ended_when_the_cancellation_return
 import time
 ended = []
 def think(turn, hands):
-    hands.progress("begun")
     try:
+        hands.progress("begun")
         {looks}
     finally:
         ended.append(turn.run_id)
@@ -486,13 +493,14 @@ class Looks(Agent):
     [
         "def think(turn, hands):\n    hands.progress('begun')\n    release.wait(20)\n    return 'late'",
         "async def think(turn, hands):\n    await hands.progress('begun')\n    release.wait(20)\n    return 'late'",
+        "release.wait(20)\ndef think(turn): return 'late'",
     ],
-    ids=["def", "async def that blocks"],
+    ids=["def", "async def that blocks", "import"],
 )
 async def test_code_that_ignores_its_cancellation_is_not_said_to_have_ended_and_is_listed(code: Code, text: str) -> None:
     hands = Noted()
     thinking = asyncio.create_task(code.think("from tests.brains.test_python import RELEASE as release\n" + text, hands=hands))
-    await hands.heard("begun")
+    await until(lambda: "thinking" in sys.modules and ("begun" in hands.said or "'begun'" not in text))
     (brain,) = code.made
     assert isinstance(brain, PythonBrain)
     assert brain.running_threads() == []

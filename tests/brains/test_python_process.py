@@ -12,7 +12,7 @@ import pytest
 from covey.brains.making import make
 from covey.brains.model import Outcome, Turn
 from covey.brains.python import PythonBrain, PythonProcessBrain
-from tests.brains.turns import SITE, Noted, a_turn, is_gone, is_running, settings
+from tests.brains.turns import SITE, Noted, Releasing, a_turn, is_gone, is_running, settings
 from tests.rules import rule
 
 
@@ -43,6 +43,13 @@ from covey.brains.model import Cost, Outcome
     ((pid, pgid),) = hands.began
     assert pid == pgid != os.getpgrp()
     assert is_gone(pid)
+
+
+async def test_what_it_prints_is_told_at_once(tmp_path: Path) -> None:
+    text = "import os, time\ndef think(turn):\n    print('half')\n    while not os.path.exists('on'): time.sleep(0.005)"
+    hands = Releasing(tmp_path / "on")
+    assert (await thought(tmp_path, text, a_turn(deadline_s=20.0), hands=hands)).kind == "done"
+    assert hands.said == ["half"]
 
 
 async def test_an_agent_works_there_too(tmp_path: Path) -> None:

@@ -45,6 +45,18 @@ class Noted:
         await until(lambda: any(word in said for said in self.said))
 
 
+class Releasing(Noted):
+    """Makes a file once it hears of progress."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    async def progress(self, text: str) -> None:
+        await super().progress(text)
+        self._path.touch()
+
+
 async def until(happened: Callable[[], bool], bound_s: float = 10.0) -> None:
     """Wait, bounded, for what others do in their own time."""
     async with asyncio.timeout(bound_s):

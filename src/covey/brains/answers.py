@@ -40,7 +40,7 @@ def from_python(answer: object) -> Outcome:
 def _sound(outcome: Outcome) -> Outcome:
     """The outcome, once it is known to be what its type says and can be stored; else a failure that says why not."""
     try:
-        raw = json.dumps(msgspec.to_builtins(outcome, str_keys=True), allow_nan=False)
+        raw = json.dumps(msgspec.to_builtins(outcome, str_keys=True))
         if len(raw) > OUTCOME_BYTES:
             return failure(
                 f"the brain's outcome is {len(raw):,} bytes long; at most {OUTCOME_BYTES:,} are taken. Put the rest into a file."

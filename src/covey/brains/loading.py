@@ -59,7 +59,7 @@ def _usable(found: Any, target: str) -> Target:
         raise Misconfigured(f"the python brain {target} is a class, but no subclass of covey.Agent; make it one, or name a function.")
     try:
         return found()
-    except Exception as error:
+    except BaseException as error:  # a door to foreign code, which may raise SystemExit too
         raise Misconfigured(f"the python brain {target} can't be made: {answers.from_error(error).error}") from error
 
 
@@ -77,7 +77,7 @@ def _module(name: str, folder: str, target: str) -> Any:
                     f"the python brain {target}: there is no module {error.name}, neither in {folder} nor installed."
                 ) from error
             raise Misconfigured(f"the python brain {target}: {name} needs the module {error.name}, which is not installed.") from error
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a door to foreign code, which may raise SystemExit too
             raise Misconfigured(f"the python brain {target}: {name} can't be imported: {answers.from_error(error).error}") from error
 
 
