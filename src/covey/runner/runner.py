@@ -114,9 +114,16 @@ class Runner:
 
     async def start(self) -> None:
         """Begin to beat, poll and work."""
-        self._stop_listening = self._store.bell.listen(self.agent.id, self._ring.set)
+        self._stop_listening = self._store.bell.listen(self.agent.id, self._rung)
         loops = [self._lane("mail") for _ in range(self.agent.message_lanes)] + [self._lane("task") for _ in range(self._task_lanes())]
         self._tasks = [asyncio.create_task(loop) for loop in (*loops, self._beat_on(), self._poll_on())]
+
+    def _rung(self) -> None:
+        """Somebody rang: the lanes look at once, the poll soon after."""
+        if self._takes_work and self.brain.kind != "external":
+            for ready in self._ready.values():
+                ready.set()
+        self._ring.set()
 
     def _task_lanes(self) -> int:
         """A command brain has one lane (K4a)."""
