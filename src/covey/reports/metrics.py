@@ -27,7 +27,7 @@ COSTS = statement(__package__, "costs")
 LEADER = statement(__package__, "leader")
 
 EVENTS_OF_ONE = 1_000
-EVENTS_OF_ALL = 20_000
+EVENTS_OF_ALL = 5_000
 """Response and task times are those among so many last events."""
 DEAD_COUNTED = 10_000
 DAY_S = 86_400.0

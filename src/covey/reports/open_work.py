@@ -112,9 +112,10 @@ def ranked(tasks: Sequence[OpenTask], now: float) -> list[Ranked]:
     return sorted(found, key=_pressing)
 
 
-def _pressing(each: Ranked) -> tuple[int, bool, tuple[int, float, int], tuple[int, float, int]]:
+def _pressing(each: Ranked) -> tuple[int, bool, tuple[int, float, int], int, tuple[int, float, int]]:
+    """Whoever has more waiters comes before its own waiters, for they have fewer."""
     top = _place(each.lent_by or each.task)
-    return top[0], not each.short_of_time, top, _place(each.task)
+    return top[0], not each.short_of_time, top, -each.waiters, _place(each.task)
 
 
 def raises(tasks: Sequence[OpenTask]) -> Iterable[tuple[OpenTask, str]]:

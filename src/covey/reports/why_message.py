@@ -124,8 +124,6 @@ def _seen(copy: Row, now: float) -> list[str]:
 
 
 def _handled(copy: Row, now: float) -> list[str]:
-    if copy.handled_at is None:
-        return [f"{copy.receiver}'s copy was dropped {when(copy.ended_at or copy.delivered_at, now)}: {_reason(copy)}."]
     seen = f", seen {utc(copy.seen_at)}" if copy.seen_at is not None else ""
     return [f"It was put into {copy.receiver}'s mailbox {utc(copy.delivered_at)}{seen} and handled {when(copy.handled_at, now)}."]
 
@@ -138,7 +136,9 @@ def _dead(copy: Row, now: float) -> list[str]:
 
 
 def _expired(copy: Row, now: float) -> list[str]:
-    return [f"{copy.receiver} did not handle it before it expired {when(copy.expires_at or copy.ended_at, now)}."]
+    if copy.expires_at is None or copy.expires_at > copy.ended_at:
+        return [f"{copy.receiver}'s copy was closed unhandled {when(copy.ended_at, now)}: {_reason(copy)}."]
+    return [f"{copy.receiver} did not handle it before it expired {when(copy.expires_at, now)}."]
 
 
 def _deferred(copy: Row, now: float) -> list[str]:
