@@ -4,5 +4,5 @@ SELECT seq, id, description, data, state, queue, agent, capability, priority, no
        max_attempts, holder, token, run_id, lease_ends, claimed_at, started_at, finished_at, progress, progress_at, waiting_for,
        split_at, visited, result, error, failed_by, traceparent, digest
   FROM tasks
- WHERE state = 'queued' AND ((queue >= :start AND queue < :end) OR (:urgent = 1 AND not_urgent = 0))
+ WHERE state = 'queued' AND ((queue /*postgres: COLLATE "C"*/ >= :start AND queue /*postgres: COLLATE "C"*/ < :end) OR (:urgent = 1 AND not_urgent = 0))
  ORDER BY not_urgent, sort_key, seq LIMIT :limit

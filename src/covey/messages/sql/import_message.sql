@@ -1,0 +1,5 @@
+-- A message that comes from another store.
+INSERT INTO messages (id, sender, addressed, type, priority, subject, body, data, requires_response, deadline, thread_id, is_peer_dm, project_id,
+  related_tasks, in_reply_to, reply_note, visited, expires_at, traceparent, created_at, sent_at, digest, origin)
+VALUES (:id, :sender, :addressed, :type, :priority, :subject, :body, :data, :requires_response, :deadline, :thread_id, :is_peer_dm, :project_id,
+  :related_tasks, :in_reply_to, :reply_note, :visited, :expires_at, :traceparent, :created_at, :sent_at, :digest, 'import')

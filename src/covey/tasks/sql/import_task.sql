@@ -1,0 +1,7 @@
+-- A task that comes from another store, as it stood there, under no lease.
+INSERT INTO tasks (id, description, data, state, queue, agent, capability, priority, not_urgent, sort_key, not_before, blockers, approval, anyway,
+  parent_id, project_id, dedupe_key, schedule, origin, created_by, created_at, deadline, estimated_s, attempts, max_attempts, claimed_at, started_at,
+  finished_at, progress, progress_at, waiting_for, split_at, visited, result, error, failed_by, traceparent, digest)
+VALUES (:id, :description, :data, :state, :queue, :agent, :capability, :priority, :not_urgent, :sort_key, :not_before, :blockers, :approval, :anyway,
+  :parent_id, :project_id, :dedupe_key, :schedule, :origin, :created_by, :created_at, :deadline, :estimated_s, :attempts, :max_attempts, :claimed_at, :started_at,
+  :finished_at, :progress, :progress_at, :waiting_for, :split_at, :visited, :result, :error, :failed_by, :traceparent, :digest)
