@@ -127,7 +127,11 @@ class SqliteWriter:
 
     def close(self) -> None:
         """Close the connection. The last one checkpoints, if the turn can be had for it."""
-        if not self._turn.take_within(1.0):
+        try:
+            mine = self._turn.take_within(1.0)
+        except StoreUnavailable:
+            mine = False
+        if not mine:
             self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         try:
             self._db.close()
