@@ -135,9 +135,14 @@ def _sender_of(draft: Draft, by: Caller) -> str:
     return by.name
 
 
+def lock_id(tx: Transaction, ident: str) -> None:
+    """Nobody else stores a message or task under this id before the commit. Call it before looking whether it is known (T3)."""
+    tx.one(LOCK_ID, id=ident)
+
+
 def _known(tx: Transaction, ident: str, sender: str, checked: Checked) -> Receipt | None:
     """The first receipt of an id that was used before (T3)."""
-    tx.one(LOCK_ID, id=ident)
+    lock_id(tx, ident)
     if tx.one(ID_OF_TASK, id=ident) is not None:
         raise IdTaken(f"messageId {ident!r} is a task's id already; bring another one or none.", field="messageId")
     row = tx.one(FIND, id=ident)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from covey.agents import living, roster
 from covey.agents.model import Caller
-from covey.base.errors import Conflict, Forbidden, Invalid, NotFound
-from covey.messages.model import TASK_LEVEL_S, order_of
+from covey.base.errors import Conflict, Cycle, Forbidden, Invalid, NotFound
+from covey.base.wire import fit
+from covey.messages.model import TASK_LEVEL_S, order_of, priority_of
 from covey.store import Row, Transaction, statement
-from covey.tasks import adding, reading, working
+from covey.tasks import adding, ending, reading, repeating, splitting, working
+from covey.tasks.ending import ERROR_BYTES
 from covey.tasks.model import OPEN, Task, TaskDraft, after_move, queue_of
 
 RETRY = statement(__package__, "retry")
@@ -16,37 +18,76 @@ APPROVE = statement(__package__, "approve")
 DUE = statement(__package__, "deadlines_due")
 OPEN_OF = statement(__package__, "open_of")
 PRIORITY = statement(__package__, "priority")
+MEET_AGAIN = statement(__package__, "meet_again")
+WAITING = ("queued", "blocked")
 
 
 def cancel(tx: Transaction, ident: str, by: Caller, reason: str = "") -> Task:
-    """The task, cancelled with its parts; a running brain is ended within the grace period (K7).
+    """The task, cancelled with its parts; a running brain is ended within the grace period (K7). One that comes again does so no more.
 
     Raises:
         NotFound, Forbidden, IllegalMove: No such task, not the caller's, or ended already.
     """
     row = _mine(tx, ident, by)
-    after_move(row.state, "cancel")
-    working.end(tx, row, "cancel", error=reason or f"cancelled by {by.name}")  # before its parts, whose end would fail it
-    for child in reading.children(tx, ident):
-        if child.is_open:
-            cancel(tx, child.task_id, Caller("system", by.name), f"its parent {ident} was cancelled")
+    _cancel(tx, row, fit(reason, ERROR_BYTES) or f"cancelled by {by.name}", by)
+    if row.schedule is not None and row.schedule.startswith(repeating.ON_TASK):
+        repeating.remove(tx, row.schedule)
+    return reading.show(tx, ident)
+
+
+def _cancel(tx: Transaction, row: Row, reason: str, by: Caller) -> None:
+    """Close it first, then its parts, so that no part's end is taken for its own."""
+    ending.end(tx, row, "cancel", error=reason, by=by.name)
     if row.holder is not None:
         tx.ring(row.holder)
-    return reading.show(tx, ident)
+    for child in reading.children(tx, row.id):
+        part = _locked(tx, child.task_id)
+        if part.state in OPEN:
+            _cancel(tx, part, f"its parent {row.id} was cancelled", by)
 
 
 def retry(tx: Transaction, ident: str, by: Caller) -> Task:
-    """The failed task, queued again with all its attempts.
+    """The failed task with all its attempts anew: queued, or blocked by what it still needs; joined, if all its parts are done.
 
     Raises:
         IllegalMove: It has not failed.
+        Conflict: Something it needs has failed too, or another task with its dedupeKey is open.
+        Cycle: What it needs has come to need it.
     """
     row = _mine(tx, ident, by)
-    after_move(row.state, "retry_by_hand")
-    tx.run(RETRY, id=ident, now=tx.now)
+    state = after_move(row.state, "retry_by_hand")
+    other = adding.open_by_key(tx, row.dedupe_key)
+    if other is not None:
+        raise Conflict(f"the task {other} with the same dedupeKey is open; cancel that one, or leave it to do this.", open=other)
+    unmet = _needed_again(tx, row)
+    for need in unmet:
+        tx.run(MEET_AGAIN, task_id=ident, needs_id=need.id)
+    blockers = len(unmet) + (row.approval == "wanted")
+    parts_done = row.split_at is not None and not unmet
+    if blockers or parts_done:
+        state = after_move(state, "block")
+    tx.run(RETRY, id=ident, state=state, blockers=blockers, now=tx.now)
     tx.happened("task.requeued", agent=row.agent, subject=ident, by=by.name)
-    adding.ring_queue(tx, row.queue)
+    if parts_done and not blockers:
+        ending.join(tx, _locked(tx, ident))
+    elif not blockers:
+        adding.ring_queue(tx, row.queue)
     return reading.show(tx, ident)
+
+
+def _needed_again(tx: Transaction, row: Row) -> list[Row]:
+    """What a failed task needs and is not done."""
+    tx.lock("dependencies", "")
+    needs = adding.needed(tx, row.id, reading.needs_of(tx, row.id), None)
+    failed = next((need for need in needs if need.state in ("failed", "cancelled")), None)
+    if failed is not None and not row.anyway:
+        raise Conflict(f"{row.id} needs {failed.id}, which is {failed.state}; retry that one first.", needs=failed.id)
+    unmet = [need for need in needs if need.state in OPEN]
+    for need in unmet:
+        path = adding.path_of_needs(tx, need.id, row.id)
+        if path:
+            raise Cycle(f"{' needs '.join([row.id, *path])}: a circle, none of which could ever run.", circle=[row.id, *path])
+    return unmet
 
 
 def reassign(tx: Transaction, ident: str, to: str, by: Caller) -> Task:
@@ -55,9 +96,7 @@ def reassign(tx: Transaction, ident: str, to: str, by: Caller) -> Task:
     Raises:
         Conflict: Its brain is at work; cancel it or wait.
     """
-    row = _mine(tx, ident, by)
-    if row.state not in ("queued", "blocked"):
-        raise Conflict(f"the task {ident} is {row.state}{f' with {row.holder}' if row.holder else ''}; only one that waits can be reassigned.", state=row.state)
+    row = _waiting(tx, ident, by, "be reassigned")
     agent, capability = (None, to[1:]) if to.startswith("@") else (to, row.capability)
     if agent is not None:
         roster.find(tx, agent, field="to")
@@ -76,13 +115,24 @@ def move(tx: Transaction, row: Row, agent: str | None, capability: str | None, b
 
 
 def hand_over(tx: Transaction, leaver: str, heir: str, by: Caller) -> int:
-    """How many open tasks of one agent are another's now (an agent is removed from the fleet)."""
+    """How many open tasks of one agent are another's now, in their order (an agent is removed from the fleet).
+
+    Raises:
+        Conflict: The leaver is at work on something.
+        Invalid: The heir is the leaver.
+    """
+    if heir == leaver:
+        raise Invalid(f"tasks_to is {heir!r}, which is leaving itself; name another agent.", field="tasks_to")
     roster.find(tx, heir, field="tasks_to")
-    rows = tx.all(OPEN_OF, agent=leaver)
+    at_work = working.held_by(tx, leaver)
+    if at_work:
+        raise Conflict(f"{leaver} is at work on {at_work[0].id}; stop it first: `covey stop {leaver}`.", task=at_work[0].id)
+    rows = [_locked(tx, row.id) for row in tx.all(OPEN_OF, agent=leaver)]
     for row in rows:
         if row.state == "running":
-            raise Conflict(f"{leaver} is at work on {row.id}; stop it first: `covey stop {leaver}`.")
-        move(tx, row, heir, row.capability, by)
+            raise Conflict(f"{row.holder} is at work on {row.id}, a task of {leaver}; wait, or cancel it.", task=row.id)
+        if row.state in WAITING and row.agent == leaver:
+            move(tx, row, heir, row.capability, by)
     return len(rows)
 
 
@@ -93,11 +143,9 @@ def split(tx: Transaction, ident: str, parts: list[TaskDraft], by: Caller) -> li
         Conflict: Its brain is at work.
     """
     row = _mine(tx, ident, by)
-    if not parts:
-        raise Invalid("parts is empty; name at least one part.", field="parts")
     if row.state == "running":
         raise Conflict(f"the task {ident} is running with {row.holder}; cancel it, or let its brain split it.", state=row.state)
-    return working.split_row(tx, row, parts, by, attempts=row.attempts)
+    return splitting.split(tx, row, parts, by, attempts=row.attempts)
 
 
 def approve(tx: Transaction, ident: str, by: Caller) -> Task:
@@ -110,61 +158,78 @@ def approve(tx: Transaction, ident: str, by: Caller) -> Task:
     row = _wants_approval(tx, ident, by)
     tx.run(APPROVE, id=ident, approval="approved")
     tx.happened("task.approved", agent=row.agent, subject=ident, by=by.name)
-    working.unblock(tx, ident)
+    if row.blockers == 1 and row.split_at is not None:
+        ending.join(tx, row)
+    else:
+        ending.unblock(tx, ident)
     return reading.show(tx, ident)
 
 
 def refuse(tx: Transaction, ident: str, by: Caller, reason: str = "") -> Task:
-    """The task, cancelled since its approval was refused (K5a)."""
+    """The task, cancelled with its parts since its approval was refused (K5a)."""
     row = _wants_approval(tx, ident, by)
     tx.run(APPROVE, id=ident, approval="refused")
-    working.end(tx, row, "cancel", error=f"approval refused by {by.name}{': ' + reason if reason else ''}")
+    _cancel(tx, row, fit(f"approval refused by {by.name}{': ' + reason if reason else ''}", ERROR_BYTES), by)
     return reading.show(tx, ident)
 
 
 def _wants_approval(tx: Transaction, ident: str, by: Caller) -> Row:
     if by.kind != "operator":
         raise Forbidden(f"{by.name} can't approve or refuse: only the operator may.")
-    row = _row(tx, ident)
-    tx.lock("task", ident)
+    row = _locked(tx, ident)
     if row.approval != "wanted" or row.state != "blocked":
         raise Conflict(f"the task {ident} waits for no approval: it is {row.state}.", state=row.state)
     return row
 
 
 def fail_overdue(tx: Transaction, limit: int = 100) -> list[str]:
-    """Fail what still waits at its deadline."""
-    rows = tx.all(DUE, now=tx.now, limit=limit)
-    for row in rows:
-        full = _row(tx, row.id)
-        if full.state in OPEN:
-            working.end(tx, full, "fail", error="its deadline passed before it could be done")
-    return [row.id for row in rows]
+    """The tasks that still waited at their deadline and have failed of it."""
+    failed = []
+    for due in tx.all(DUE, now=tx.now, limit=limit):
+        row = _locked(tx, due.id)
+        if row.state in WAITING and row.deadline is not None and row.deadline <= tx.now:
+            ending.end(tx, row, "fail", error="its deadline passed before it could be done")
+            failed.append(due.id)
+    return failed
 
 
-def reprioritise(tx: Transaction, ident: str, priority: str, by: Caller) -> Task:
-    """The waiting task with another priority; its age counts on."""
-    row = _mine(tx, ident, by)
-    if row.state not in ("queued", "blocked"):
-        raise Conflict(f"the task {ident} is {row.state}; only one that waits can get another priority.", state=row.state)
-    urgent, sort_key = order_of(priority, row.created_at, TASK_LEVEL_S)
-    tx.run(PRIORITY, id=ident, priority=priority, not_urgent=urgent, sort_key=sort_key, queue=queue_of(row.agent, row.capability, priority))
-    tx.happened("task.reprioritised", agent=row.agent, subject=ident, by=by.name, before=row.priority, priority=priority)
+def reprioritise(tx: Transaction, ident: str, priority: str | int, by: Caller) -> Task:
+    """The waiting task with another priority; its age counts on.
+
+    Raises:
+        Invalid: There is no such priority.
+    """
+    word = priority_of(priority)
+    row = _waiting(tx, ident, by, "get another priority")
+    urgent, sort_key = order_of(word, row.created_at, TASK_LEVEL_S)
+    queue = queue_of(row.agent, row.capability, word)
+    tx.run(PRIORITY, id=ident, priority=word, not_urgent=urgent, sort_key=sort_key, queue=queue)
+    tx.happened("task.reprioritised", agent=row.agent, subject=ident, by=by.name, before=row.priority, priority=word)
+    if row.state == "queued":
+        adding.ring_queue(tx, queue)
     return reading.show(tx, ident)
 
 
+def _waiting(tx: Transaction, ident: str, by: Caller, what: str) -> Row:
+    """The row of a task that waits and that the caller may change."""
+    row = _mine(tx, ident, by)
+    if row.state not in WAITING:
+        who = f" with {row.holder}" if row.state == "running" else ""
+        raise Conflict(f"the task {ident} is {row.state}{who}; only one that waits can {what}.", state=row.state)
+    return row
 
 
 def _mine(tx: Transaction, ident: str, by: Caller) -> Row:
-    """The task's row, if the caller may change it: its creator, its agent, the lead or the operator."""
-    tx.lock("task", ident)
-    row = _row(tx, ident)
+    """The task's row, locked, if the caller may change it: its creator, its agent, the lead or the operator."""
+    row = _locked(tx, ident)
     if not living.may_command(tx, by) and by.name not in (row.created_by, row.agent, row.holder):
         raise Forbidden(f"the task {ident} is not {by.name}'s to change: its creator, its agent, the lead and the operator may.")
     return row
 
 
-def _row(tx: Transaction, ident: str) -> Row:
+def _locked(tx: Transaction, ident: str) -> Row:
+    """The task's row, which nobody else changes before the commit."""
+    tx.lock("task", ident)
     row = reading.seek(tx, ident)
     if row is None:
         raise NotFound(f"there is no task {ident!r}; `covey task list` lists ids.", field="id")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from covey.base.errors import IllegalMove, Invalid
-from covey.messages.model import BODY_BYTES, Priority, check_id, check_size, data_text, priority_of
+from covey.base.wire import check_text
+from covey.messages.model import BODY_BYTES, Priority, check_id, check_name, check_size, check_time, data_text, priority_of
 
 TaskState = Literal["queued", "blocked", "running", "done", "failed", "cancelled"]
 Origin = Literal["operator", "agent", "generated", "split", "workflow"]
@@ -24,7 +24,7 @@ YEAR_S = 366 * 86400.0
 
 MOVES: dict[str, dict[str, str]] = {
     "queued": {"claim": "running", "block": "blocked", "cancel": "cancelled", "fail": "failed", "split": "blocked"},
-    "blocked": {"unblock": "queued", "block": "blocked", "cancel": "cancelled", "fail": "failed", "join": "done", "split": "blocked"},
+    "blocked": {"unblock": "queued", "cancel": "cancelled", "fail": "failed", "join": "done", "split": "blocked"},
     "running": {
         "finish": "done",
         "fail": "failed",
@@ -50,12 +50,25 @@ def after_move(state: str, move: str) -> str:
     found = MOVES[state].get(move)
     if found is None:
         allowed = ", ".join(sorted(MOVES[state])) or "nothing: it has ended"
-        raise IllegalMove(f"a task that is {state} can't {move.replace('_', ' ')}; what it can do: {allowed.replace('_', ' ')}.", state=state, move=move)
+        raise IllegalMove(
+            f"a task that is {state} can't {move.replace('_', ' ')}; what it can do: {allowed.replace('_', ' ')}.", state=state, move=move
+        )
     return found
 
 
+class Repeat(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """When a task comes again (K6a): `every` so many seconds, or by a cron line in a time zone."""
+
+    every: float | None = None
+    cron: str = ""
+    time_zone: str = "UTC"
+
+
 class TaskDraft(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """A task as somebody wants it done (K1). Required: `description`."""
+    """A task as somebody wants it done (K1). Required: `description`.
+
+    `from`, `createdBy` and `assignedBy` may say who the caller is anyway; `createdAt` is the store's to set and is passed over.
+    """
 
     description: str
     agent: str | None = None
@@ -74,8 +87,12 @@ class TaskDraft(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_o
     max_attempts: int = MAX_ATTEMPTS
     approval: bool = False
     data: dict[str, Any] = {}
+    schedule: Repeat | None = None
     traceparent: str | None = None
     from_: str | None = msgspec.field(default=None, name="from")
+    created_by: str | None = None
+    assigned_by: str | None = None
+    created_at: float | None = None
 
 
 class CheckedTask(NamedTuple):
@@ -95,26 +112,50 @@ def check(draft: TaskDraft) -> CheckedTask:
     Raises:
         Invalid, TooLarge: `field` names what is wrong; nothing is stored.
     """
-    if not draft.description.strip():
-        raise Invalid("description is empty; say what is to be done.", field="description")
-    check_size("description", len(draft.description.encode()), BODY_BYTES)
-    check_id("taskId", draft.task_id)
-    check_id("dedupeKey", draft.dedupe_key)
-    if len(draft.dependencies) > NEEDS:
-        raise Invalid(f"dependencies names {len(draft.dependencies)} tasks; at most {NEEDS} are taken.", field="dependencies")
-    if not 1 <= draft.max_attempts <= 100:
+    _check_description(draft.description)
+    for field, ident in (("taskId", draft.task_id), ("dedupeKey", draft.dedupe_key)):
+        check_id(field, ident)
+    for field, name in (
+        *(("agent", draft.agent), ("capability", draft.capability), ("projectId", draft.project_id)),
+        *(("traceparent", draft.traceparent), ("from", draft.from_), ("createdBy", draft.created_by), ("assignedBy", draft.assigned_by)),
+    ):
+        check_name(field, name)
+    _check_needs(draft.dependencies)
+    for field, flag in (("anyway", draft.anyway), ("approval", draft.approval)):
+        if not isinstance(flag, bool):
+            raise Invalid(f"{field} is {flag!r}; give true or false.", field=field)
+    if isinstance(draft.max_attempts, bool) or not 1 <= draft.max_attempts <= 100:
         raise Invalid(f"maxAttempts is {draft.max_attempts}; it may be 1 to 100.", field="maxAttempts")
+    for field, at in (("notBefore", draft.not_before), ("deadline", draft.deadline), ("createdAt", draft.created_at)):
+        check_time(field, at)
     estimated = ESTIMATE_S if draft.estimated_seconds is None else draft.estimated_seconds
-    if not (math.isfinite(estimated) and 0 < estimated <= YEAR_S):
+    check_time("estimatedSeconds", estimated)
+    if not 0 < estimated <= YEAR_S:
         raise Invalid(f"estimatedSeconds is {estimated}; it may be more than 0 and at most a year.", field="estimatedSeconds")
-    for field, at in (("notBefore", draft.not_before), ("deadline", draft.deadline)):
-        if at is not None and not math.isfinite(at):
-            raise Invalid(f"{field} is {at}; give Unix seconds, a finite number.", field=field)
     agent, capability = _addressed(draft)
     priority = priority_of(draft.priority)
     data_json = data_text(draft.data, "data")
-    words = (draft.description, agent, capability, priority, sorted(draft.dependencies), data_json, draft.project_id, estimated)
+    words = (
+        *(draft.description, agent, capability, priority, sorted(draft.dependencies), data_json, draft.project_id, estimated),
+        *(draft.anyway, draft.approval, draft.not_before, draft.deadline, draft.max_attempts, draft.schedule),
+    )
     return CheckedTask(agent, capability, priority, data_json, estimated, hashlib.blake2b(repr(words).encode(), digest_size=12).hexdigest())
+
+
+def _check_description(text: object) -> None:
+    if not isinstance(text, str):
+        raise Invalid(f"description is a {type(text).__name__}; give text.", field="description")
+    if not text.strip():
+        raise Invalid("description is empty; say what is to be done.", field="description")
+    check_text(text, "description")
+    check_size("description", len(text.encode()), BODY_BYTES)
+
+
+def _check_needs(names: list[str]) -> None:
+    if len(names) > NEEDS:
+        raise Invalid(f"dependencies names {len(names)} tasks; at most {NEEDS} are taken.", field="dependencies")
+    for name in names:
+        check_id("dependencies", name)
 
 
 def _addressed(draft: TaskDraft) -> tuple[str | None, str | None]:
@@ -132,7 +173,7 @@ def queue_of(agent: str | None, capability: str | None, priority: str) -> str:
     return f"{'urgent' if priority == 'urgent' else 'global'}:{capability or 'general'}"
 
 
-class Task(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+class Task(msgspec.Struct, rename="camel", kw_only=True):
     """A task as it is shown: the seeds' fields and those of K1."""
 
     task_id: str

@@ -44,9 +44,14 @@ def show(tx: Transaction, ident: str) -> Task:
     return with_needs(tx, row)
 
 
+def needs_of(tx: Transaction, ident: str) -> list[str]:
+    """The ids of what a task needs."""
+    return [need.needs_id for need in tx.all(NEEDS, task_id=ident)]
+
+
 def with_needs(tx: Transaction, row: Row) -> Task:
     """The task of a row, with the ids of what it needs."""
-    return Task.from_row(row, [need.needs_id for need in tx.all(NEEDS, task_id=row.id)])
+    return Task.from_row(row, needs_of(tx, row.id))
 
 
 def listed(tx: Transaction, *, state: str | None = None, agent: str | None = None, before: int | None = None, limit: int = 50) -> Page:

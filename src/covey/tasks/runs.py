@@ -1,4 +1,4 @@
-"""Runs: each try of a brain on a task or message, with the process that does it, so that it can be ended and told from its successor (K4c)."""
+"""Runs: each try of a brain on a task or message, with its process, so that it can be ended and told from its successor (K4c)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def started(tx: Transaction, run_id: str, *, pid: int, pgid: int, start_ticks: i
     tx.run(STARTED, id=run_id, pid=pid, pgid=pgid, start_ticks=start_ticks, boot_id=boot_id, now=tx.now)
 
 
-def close(tx: Transaction, run_id: str, outcome: str, *, cost_usd: float | None = None, tokens: int | None = None, exit_code: int | None = None) -> None:
+def close(
+    tx: Transaction, run_id: str, outcome: str, *, cost_usd: float | None = None, tokens: int | None = None, exit_code: int | None = None
+) -> None:
     """The run has ended: done, failed, split, waiting, returned, lost."""
     tx.run(CLOSE, id=run_id, outcome=outcome, cost_usd=cost_usd, tokens=tokens, exit_code=exit_code, now=tx.now)
 

@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
-
 import msgspec
-from cronsim import CronSim
 
-from covey.agents.model import THE_SYSTEM
+from covey.agents.model import THE_SYSTEM, Caller
 from covey.base.errors import CoveyError
 from covey.base.settings import ScheduleSettings, Settings
 from covey.store import Row, Transaction, statement
-from covey.tasks import adding
+from covey.tasks import adding, repeating
 from covey.tasks.model import TaskDraft
+from covey.tasks.repeating import ON_TASK, Again
+from covey.tasks.slots import next_slot
 
 ALL = statement(__package__, "schedules")
-PUT = statement(__package__, "schedule_put")
-REMOVE = statement(__package__, "schedule_remove")
 DUE = statement(__package__, "schedules_due")
+STILL_DUE = statement(__package__, "schedule_still_due")
 ADVANCE = statement(__package__, "schedule_advance")
 
 
-def next_slot(schedule: ScheduleSettings, after: float) -> float:
-    """The first slot after a time. Pure: `every_s` counts from the epoch, cron goes by its own time zone, DST included."""
-    if schedule.every_s is not None:
-        return (after // schedule.every_s + 1) * schedule.every_s
-    local = datetime.fromtimestamp(after, UTC).astimezone(ZoneInfo(schedule.time_zone))
-    return next(CronSim(schedule.cron, local)).timestamp()
-
-
 def configure(tx: Transaction, settings: Settings) -> None:
-    """The stored schedules are those of the settings; one that stays as it was keeps its next slot."""
-    known = {row.name: row for row in tx.all(ALL)}
+    """The stored schedules are those of the settings, and those on tasks; one whose timing stays as it was keeps its next slot."""
+    known = {row.name: row for row in tx.all(ALL) if not row.name.startswith(ON_TASK)}
     for schedule in settings.schedules:
         text = msgspec.json.encode(schedule).decode()
         row = known.pop(schedule.name, None)
         if row is None or row.settings != text:
-            tx.run(PUT, name=schedule.name, settings=text, next_at=next_slot(schedule, tx.now))
+            before = _timing(row.settings) if row is not None else None
+            kept = row is not None and _times(before) == _times(schedule)
+            repeating.put(tx, schedule.name, text, row.next_at if kept else next_slot(schedule, tx.now))
     for name in known:
-        tx.run(REMOVE, name=name, now=tx.now)
+        repeating.remove(tx, name)
+
+
+def _timing(settings: str) -> ScheduleSettings:
+    return msgspec.json.decode(settings, type=ScheduleSettings)
+
+
+def _times(schedule: ScheduleSettings | None) -> tuple[float | None, str, str] | None:
+    return (schedule.every_s, schedule.cron, schedule.time_zone) if schedule is not None else None
 
 
 def make_due(tx: Transaction, limit: int = 100) -> list[str]:
@@ -48,20 +47,34 @@ def make_due(tx: Transaction, limit: int = 100) -> list[str]:
 
 
 def _make(tx: Transaction, row: Row) -> str | None:
+    """The task of a slot, unless somebody else made it meanwhile."""
     tx.lock("schedule", row.name)
-    schedule = msgspec.json.decode(row.settings, type=ScheduleSettings)
+    if tx.one(STILL_DUE, name=row.name, next_at=row.next_at) is None:
+        return None
+    timing, draft, by = _wanted(row)
+    made: str | None = None
+    try:
+        with tx.attempt():
+            made = adding.add(tx, draft, by, origin="generated", schedule=row.name).task_id
+    except CoveyError as error:
+        tx.happened("schedule.failed", subject=row.name, error=error.message)
+    tx.run(ADVANCE, name=row.name, next_at=next_slot(timing, tx.now), slot=row.next_at, task=made)
+    return made
+
+
+def _wanted(row: Row) -> tuple[ScheduleSettings, TaskDraft, Caller]:
+    """When, what, and for whom."""
+    key = repeating.key_of(row.name, row.next_at)
+    if row.name.startswith(ON_TASK):
+        again = msgspec.json.decode(row.settings, type=Again)
+        return again.timing, msgspec.structs.replace(again.draft, dedupe_key=key), Caller(again.kind, again.by)
+    schedule = _timing(row.settings)
     draft = TaskDraft(
         description=schedule.text,
         agent=schedule.agent or None,
         capability=schedule.capability or None,
         priority=schedule.priority,
         project_id=schedule.project or None,
-        dedupe_key=f"schedule:{row.name}:{row.next_at:.0f}",
+        dedupe_key=key,
     )
-    made: str | None = None
-    try:
-        made = adding.add(tx, draft, THE_SYSTEM, origin="generated", schedule=row.name).task_id
-    except CoveyError as error:
-        tx.happened("schedule.failed", subject=row.name, error=error.message)
-    tx.run(ADVANCE, name=row.name, next_at=next_slot(schedule, tx.now), slot=row.next_at, task=made)
-    return made
+    return schedule, draft, THE_SYSTEM

@@ -1,16 +1,21 @@
-"""A task in its holder's hands: claimed by compare-and-swap under a lease, renewed, ended under its token (K4, K5). An old token changes nothing."""
+"""A task in its holder's hands: claimed by compare-and-swap under a lease, renewed, ended under its token (K4, K5).
+
+An old token changes nothing.
+"""
 
 from __future__ import annotations
 
 import msgspec
 
-from covey.agents import living, roster
-from covey.agents.model import OPERATOR, SYSTEM, Caller
-from covey.base.errors import LeaseLost
-from covey.messages import sending
+from covey.agents import living
+from covey.agents.model import Caller
+from covey.base.errors import Conflict, LeaseLost
+from covey.base.wire import fit
+from covey.messages import waiting
 from covey.messages.model import backoff_s, data_text
 from covey.store import Row, Transaction, relaxed, statement
-from covey.tasks import adding, reading
+from covey.tasks import adding, ending, reading, splitting
+from covey.tasks.ending import ERROR_BYTES, RESULT_BYTES
 from covey.tasks.model import Task, TaskDraft, after_move
 
 CLAIM = statement(__package__, "claim")
@@ -18,25 +23,24 @@ STARTED = statement(__package__, "started")
 RENEW = statement(__package__, "renew")
 PROGRESS = statement(__package__, "progress")
 HELD = statement(__package__, "held")
-END = statement(__package__, "end")
 REQUEUE = statement(__package__, "requeue")
 BLOCK = statement(__package__, "block")
-ADD_NEED = statement(__package__, "add_need")
-MEET = statement(__package__, "meet")
-UNBLOCK = statement(__package__, "unblock")
 LAPSED = statement(__package__, "lapsed")
 NOT_STARTED = statement(__package__, "not_started")
 OF_HOLDER = statement(__package__, "of_holder")
 AWAITS = statement(__package__, "awaits")
+ANSWERED = statement(__package__, "answered")
 SHIFT = statement(__package__, "shift_leases")
-RESULT_BYTES = 256 * 1024
+PROGRESS_BYTES = 2000
+LEFT_LYING_S = 60.0
+"""An answer that nobody fetched for a task after so long sets it free all the same."""
 
 
 @relaxed
 def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float) -> tuple[Task, str] | None:
     """The best waiting task of the agent's queues, running under a lease, and its token; None if nothing waits (K2, K4).
 
-    Of any number of claimers one wins. `attempts` rises here and nowhere else.
+    Of any number of claimers one wins. `attempts` rises here and nowhere else. An agent that is paused or stopped gets nothing.
     """
     token = tx.new_token()
     row = tx.one(CLAIM, agent=agent, token=token, run_id=run_id, lease_ends=tx.now + lease_s, now=tx.now)
@@ -70,7 +74,8 @@ def progress(tx: Transaction, agent: str, token: str, text: str) -> None:
         LeaseLost: The token is not current; nothing changed.
     """
     row = _held(tx, agent, token)
-    tx.run(PROGRESS, token=token, progress=text[:2000], now=tx.now)
+    text = fit(text, PROGRESS_BYTES)
+    tx.run(PROGRESS, token=token, progress=text, now=tx.now)
     tx.happened("task.progress", agent=agent, subject=row.id, text=text[:500])
 
 
@@ -79,10 +84,11 @@ def finish(tx: Transaction, agent: str, token: str, summary: str, data: dict[str
 
     Raises:
         LeaseLost: The token is not current; drop the outcome.
+        Invalid, TooLarge: The data is not JSON, or over 64 KiB; the task still runs.
     """
     row = _held(tx, agent, token)
-    result = {"summary": summary[:RESULT_BYTES], "data": msgspec.json.decode(data_text(data, "data")) if data else {}, "by": agent}
-    end(tx, row, "finish", result=result)
+    result = {"summary": fit(summary, RESULT_BYTES), "data": msgspec.json.decode(data_text(data, "data")) if data else {}, "by": agent}
+    ending.end(tx, row, "finish", result=result)
     living.acted(tx, agent, tasks=1, task_s=max(0.0, tx.now - (row.started_at or row.claimed_at)))
     return reading.show(tx, row.id)
 
@@ -94,14 +100,15 @@ def fail(tx: Transaction, agent: str, token: str, error: str, *, permanent: bool
         LeaseLost: The token is not current.
     """
     row = _held(tx, agent, token)
+    error = fit(error, ERROR_BYTES)
     failed_by = msgspec.json.encode([*msgspec.json.decode(row.failed_by), agent]).decode()
     living.failed_once(tx, agent, tasks=1)
     if permanent or row.attempts >= row.max_attempts:
-        end(tx, row, "fail", error=error, failed_by=failed_by)
+        ending.end(tx, row, "fail", error=error, failed_by=failed_by)
     else:
         wait = jittered(backoff_s(row.attempts), tx.new_token())
         after_move(row.state, "retry")
-        tx.run(REQUEUE, id=row.id, not_before=tx.now + wait, error=error[:10_000], failed_by=failed_by, back=0)
+        tx.run(REQUEUE, id=row.id, not_before=tx.now + wait, error=error, failed_by=failed_by, back=0)
         tx.happened("task.retried", agent=agent, subject=row.id, attempt=row.attempts, again_in_s=round(wait, 2), error=error[:500])
     return reading.show(tx, row.id)
 
@@ -118,7 +125,7 @@ def give_back(tx: Transaction, token: str, reason: str) -> str | None:
         return None
     after_move(row.state, "give_back")
     tx.run(REQUEUE, id=row.id, not_before=tx.now, error=row.error, failed_by=row.failed_by, back=1)
-    tx.happened("task.returned", agent=row.holder, subject=row.id, reason=reason)
+    tx.happened("task.returned", agent=row.holder, subject=row.id, reason=fit(reason, 500))
     adding.ring_queue(tx, row.queue)
     ident: str = row.id
     return ident
@@ -129,20 +136,38 @@ def wait_for_answer(tx: Transaction, agent: str, token: str, message_id: str) ->
 
     Raises:
         LeaseLost: The token is not current.
+        Conflict: Nobody's answer to that message is waited for, so the wait would have no end.
     """
     row = _held(tx, agent, token)
+    if not waiting.is_open(tx, message_id):
+        raise Conflict(
+            f"nobody's answer to {message_id!r} is waited for: it needs requiresResponse, a receiver, and no answer yet.", field="messages"
+        )
     after_move(row.state, "wait")
     tx.run(BLOCK, id=row.id, blockers=1, waiting_for=message_id, split_at=None, attempts=row.attempts - 1)
     tx.happened("task.waits", agent=agent, subject=row.id, message=message_id)
     return reading.show(tx, row.id)
 
 
-def answer_came(tx: Transaction, agent: str, message_id: str) -> list[str]:
-    """The tasks of an agent that waited for the answer to this message; they are queued again."""
+def answer_came(tx: Transaction, _agent: str, message_id: str) -> list[str]:
+    """The tasks that waited for the answer to this message; they are queued again."""
+    return _resume(tx, [row.id for row in tx.all(AWAITS, message_id=message_id)], message_id)
+
+
+def resume_answered(tx: Transaction, limit: int = 100) -> list[str]:
+    """Tasks whose answer came a while ago and was not fetched for them (closed by hand, or sent to an agent that is gone); queued again."""
+    rows = tx.all(ANSWERED, before=tx.now - LEFT_LYING_S, limit=limit)
+    return [ident for row in rows for ident in _resume(tx, [row.id], row.waiting_for)]
+
+
+def _resume(tx: Transaction, idents: list[str], message_id: str) -> list[str]:
     found = []
-    for row in tx.all(AWAITS, message_id=message_id):
-        unblock(tx, row.id)
-        found.append(row.id)
+    for ident in sorted(idents):
+        tx.lock("task", ident)
+        row = reading.seek(tx, ident)
+        if row is not None and row.state == "blocked" and row.waiting_for == message_id:
+            ending.unblock(tx, ident)
+            found.append(ident)
     return found
 
 
@@ -154,75 +179,7 @@ def split(tx: Transaction, agent: str, token: str, parts: list[TaskDraft]) -> li
         Invalid: A part is of the wrong form; nothing changed.
     """
     row = _held(tx, agent, token)
-    return split_row(tx, row, parts, Caller("agent", agent), attempts=row.attempts - 1)
-
-
-def split_row(tx: Transaction, row: Row, parts: list[TaskDraft], by: Caller, *, attempts: int) -> list[Task]:
-    """As `split`, for whoever may change the task."""
-    after_move(row.state, "split")
-    made = [adding.add(tx, part, by, origin="split", parent=row.id, visited=tuple(msgspec.json.decode(row.visited))) for part in parts]
-    tx.run(BLOCK, id=row.id, blockers=len(made) + (row.blockers if row.state == "blocked" else 0), waiting_for=None, split_at=tx.now, attempts=attempts)
-    for part in made:
-        tx.run(ADD_NEED, task_id=row.id, needs_id=part.task_id, met_at=None)
-    tx.happened("task.split", agent=row.holder or row.agent, subject=row.id, parts=[part.task_id for part in made])
-    return made
-
-
-def end(tx: Transaction, row: Row, move: str, *, result: dict[str, object] | None = None, error: str | None = None, failed_by: str | None = None) -> None:
-    """Close a task by a move of the table, tell who must hear of it, and let what needed it move on or fail (K3)."""
-    line = [(row, move, result, error)]
-    while line:
-        row, move, result, error = line.pop(0)
-        state = after_move(row.state, move)
-        text = msgspec.json.encode(result).decode() if result is not None else None
-        tx.run(END, id=row.id, state=state, result=text, error=error[:10_000] if error else None, failed_by=failed_by or row.failed_by, now=tx.now)
-        tx.happened(f"task.{state}", agent=row.holder or row.agent, subject=row.id, error=error[:500] if error else None,
-                    took_s=round(tx.now - row.claimed_at, 3) if row.claimed_at else None)  # fmt: skip
-        failed_by = None
-        _tell(tx, row, state, result, error)
-        for dependent in tx.all(MEET, needs_id=row.id, now=tx.now):
-            waiting = reading.seek(tx, dependent.task_id)
-            if waiting is None or waiting.state != "blocked":
-                continue
-            if state != "done" and not waiting.anyway:
-                line.append((waiting, "fail", None, f"it needs {row.id}, which is {state}{': ' + error if error else ''}"[:2000]))
-            elif waiting.blockers == 1 and waiting.split_at is not None:
-                line.append((waiting, "join", _joined(tx, waiting.id), None))
-            else:
-                unblock(tx, waiting.id)
-
-
-def _joined(tx: Transaction, parent: str) -> dict[str, object]:
-    """The result of a split task: its parts' results, in order, word for word (Q6)."""
-    parts = reading.children(tx, parent)
-    summaries = [part.result["summary"] for part in parts if part.result]
-    return {"summary": "\n\n".join(summaries), "parts": [{"taskId": part.task_id, "state": part.state, "result": part.result} for part in parts]}
-
-
-def unblock(tx: Transaction, ident: str) -> None:
-    """Take one blocker off; the last one makes the task ready."""
-    row = tx.one(UNBLOCK, id=ident, now=tx.now)
-    if row is not None and row.state == "queued":
-        tx.happened("task.unblocked", agent=row.agent, subject=ident)
-        adding.ring_queue(tx, row.queue)
-
-
-def _tell(tx: Transaction, row: Row, state: str, result: dict[str, object] | None, error: str | None) -> None:
-    """The end of a task given to another wakes who gave it; a failure is told to the lead too (K5, M4b)."""
-    hears = {row.created_by} - {row.holder or row.agent, SYSTEM, OPERATOR} if row.origin == "agent" else set()
-    if state == "failed":
-        hears |= {row.created_by, roster.lead(tx)[0]} - {SYSTEM}
-    for name in sorted(hears):
-        word = f"{error}" if error else str((result or {}).get("summary", ""))
-        sending.notify(
-            tx,
-            name,
-            f"Task {state}: {row.description[:200]}",
-            f"The task {row.id} ({row.description[:500]}) is {state}. {word[:20_000]}",
-            priority="high" if state == "failed" else "medium",
-            related_tasks=[row.id],
-            prompts=name == row.created_by,
-        )
+    return splitting.split(tx, row, parts, Caller("agent", agent), attempts=row.attempts - 1)
 
 
 def lapsed(tx: Transaction, limit: int = 100) -> list[Row]:
@@ -253,15 +210,15 @@ def shift_leases(tx: Transaction, seconds: float) -> None:
 
 
 def _held(tx: Transaction, agent: str, token: str) -> Row:
+    """The running task of this token; nobody else changes it before the commit."""
     row = tx.one(HELD, token=token)
     if row is None or row.holder != agent:
         raise lost(agent)
-    tx.lock("task", row.id)
     return row
 
 
 def lost(agent: str) -> LeaseLost:
     """The error for a token that is not current."""
-    return LeaseLost(f"{agent}'s lease on this task has ended and its token is void: it was cancelled, given back or taken over. Drop the outcome.")
-
-
+    return LeaseLost(
+        f"{agent}'s lease on this task has ended and its token is void: it was cancelled, given back or taken over. Drop the outcome."
+    )

@@ -4,11 +4,12 @@ UPDATE tasks
        claimed_at = :now, started_at = NULL, progress = NULL, progress_at = NULL
  WHERE state = 'queued' AND seq = (
    SELECT t.seq
-     FROM agent_queues q
+     FROM agents a
+     JOIN agent_queues q ON q.agent = a.id
      JOIN tasks t ON t.seq = (SELECT seq FROM tasks
                                WHERE queue = q.queue AND state = 'queued' AND not_before <= :now
                                ORDER BY not_urgent, sort_key, seq LIMIT 1 /*postgres: FOR UPDATE SKIP LOCKED*/)
-    WHERE q.agent = :agent
+    WHERE a.id = :agent AND a.paused_at IS NULL AND a.stopped_at IS NULL AND a.removed_at IS NULL
     ORDER BY t.not_urgent, t.sort_key, t.seq LIMIT 1)
 RETURNING seq, id, description, data, state, queue, agent, capability, priority, not_urgent, sort_key, not_before, blockers, approval,
        anyway, parent_id, project_id, dedupe_key, schedule, origin, created_by, created_at, deadline, estimated_s, attempts,

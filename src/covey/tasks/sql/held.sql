@@ -3,4 +3,4 @@ SELECT seq, id, description, data, state, queue, agent, capability, priority, no
        anyway, parent_id, project_id, dedupe_key, schedule, origin, created_by, created_at, deadline, estimated_s, attempts,
        max_attempts, holder, token, run_id, lease_ends, claimed_at, started_at, finished_at, progress, progress_at, waiting_for,
        split_at, visited, result, error, failed_by, traceparent, digest
-  FROM tasks WHERE token = :token AND state = 'running'
+  FROM tasks WHERE token = :token AND state = 'running' /*postgres: FOR UPDATE*/

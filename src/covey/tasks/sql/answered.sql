@@ -1,0 +1,6 @@
+-- Blocked tasks whose wait for an answer ended a while ago.
+SELECT t.id, t.waiting_for FROM tasks t
+ WHERE t.waiting_for IS NOT NULL AND t.state = 'blocked'
+   AND NOT EXISTS (SELECT 1 FROM copies c
+                    WHERE c.message_id = t.waiting_for AND (c.answer_due IS NOT NULL OR coalesce(c.answered_at, c.gave_up_at, 0) > :before))
+ LIMIT :limit
