@@ -72,7 +72,8 @@ class DatagramBell:
             if self._near.get(name) is near:
                 del self._near[name]
             self._unbind(name, mine)
-            near[0].remove_reader(receiver)
+            with contextlib.suppress(RuntimeError):  # its loop has ended before
+                near[0].remove_reader(receiver)
             receiver.close()
 
         near[0].add_reader(receiver, drain)

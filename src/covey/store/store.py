@@ -389,4 +389,4 @@ class Store:
         while not self._readers.empty():
             self._readers.get_nowait().close()
         self.engine.close()
-        self.bell.close()
+        await asyncio.to_thread(self.bell.close)

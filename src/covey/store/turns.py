@@ -60,7 +60,7 @@ class TurnLock:
             raise StoreUnavailable(
                 f"{self._path} was deleted while the store is open; nothing was stored. Stop the fleet and start it again."
             )
-        os.pwrite(self._fd, b"%-20d %-20.3f\n" % (self._pid, self._clock.boot()), 0)
+        os.pwrite(self._fd, b"%-20d %-20.6f\n" % (self._pid, self._clock.boot()), 0)
 
     def give(self) -> None:
         """End the turn."""
