@@ -36,6 +36,6 @@ def sync(tx: Transaction, agent: str, given: list[Entry], by: Caller, *, since: 
     if by.kind == "agent" and me.buddy != by.name and roster.find(tx, by.name).buddy != agent:
         raise Forbidden(f"{by.name} is not {agent}'s buddy; only buddies exchange context.")
     bound = me.settings.get("max_context", AgentSettings(id=agent, port=0).max_context)
-    accepted = entries.merge(tx, agent, given, bound)
+    accepted = entries.merge(tx, agent, given, bound, by=by.name)
     back = entries.since(tx, agent, since, limit=BACK) if since is not None else []
     return Synced(accepted, len(given) - accepted, back)

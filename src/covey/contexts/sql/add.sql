@@ -1,2 +1,2 @@
 -- Add an entry.
-INSERT INTO entries (id, agent, kind, text, source, tokens, at, archived_at) VALUES (:id, :agent, :kind, :text, :source, :tokens, :now, :archived_at)
+INSERT INTO entries (id, agent, kind, text, source, tokens, at, archived_at) VALUES (:id, :agent, :kind, :text, :source, :tokens, :at, :archived_at)

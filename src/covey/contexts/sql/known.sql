@@ -1,2 +1,2 @@
--- Whether an entry of this id is there.
-SELECT 1 AS found FROM entries WHERE id = :id
+-- Whose entry this is.
+SELECT agent FROM entries WHERE id = :id

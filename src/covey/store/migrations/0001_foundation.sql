@@ -251,7 +251,7 @@ CREATE TABLE entries (
   archived_at REAL
 );
 CREATE INDEX entries_live ON entries (agent, seq, tokens) WHERE archived_at IS NULL;
-CREATE INDEX entries_by_agent ON entries (agent, seq);
+CREATE INDEX entries_by_agent ON entries (agent, at);
 
 CREATE TABLE nodes (
   id TEXT PRIMARY KEY,
