@@ -119,7 +119,7 @@ async def test_closed_tasks_go_with_their_needs_and_runs(fleet: Store, clock: Ma
     assert (counts["tasks"], counts["needs"], counts["runs"]) == (0, 0, 0)
 
 
-async def test_a_closed_task_stays_as_long_as_an_open_one_speaks_of_it(fleet: Store, clock: ManualClock) -> None:
+async def test_a_closed_part_stays_as_long_as_the_whole_is_open(fleet: Store, clock: ManualClock) -> None:
     def two_parts(tx: Transaction) -> None:
         add(tx, "whole")
         claimed = working.claim(tx, "coder", "run", lease_s=60)
@@ -129,19 +129,24 @@ async def test_a_closed_task_stays_as_long_as_an_open_one_speaks_of_it(fleet: St
 
     await fleet.write(two_parts)
     assert await fleet.write(finish, "run-1") == "part-1"
-    await fleet.write(add, "needed")
-    await fleet.write(add, "other")
-    await fleet.write(add, "needs-both", "needed", "other")
     clock.at += 200 * DAY_S
     assert (await upkeep.retain(fleet, KEEP, CLOSED))["tasks"] == 0
-    assert (await fleet.read(task_reading.show, "part-1")).state == "done"
-    for run in ("run-2", "run-3", "run-4", "run-5"):
-        await fleet.write(finish, run)
-    assert (await fleet.read(task_reading.show, "whole")).result["parts"][0]["taskId"] == "part-1"
-    # the parts and what was needed go one round before what spoke of them, or with it
+    assert await fleet.write(finish, "run-2") == "part-2"
+    whole = await fleet.read(task_reading.show, "whole")
+    assert [part["taskId"] for part in whole.result["parts"]] == ["part-1", "part-2"]
     clock.at += 91 * DAY_S
     await upkeep.retain(fleet, KEEP, CLOSED)
     assert (await fleet.read(left))["tasks"] == 0
+
+
+async def test_a_closed_task_stays_as_long_as_an_open_one_needs_it(fleet: Store, clock: ManualClock) -> None:
+    await fleet.write(add, "needed")
+    await fleet.write(add, "other")
+    await fleet.write(add, "needs-both", "needed", "other")
+    assert await fleet.write(finish, "run-1") == "needed"
+    clock.at += 200 * DAY_S
+    assert (await upkeep.retain(fleet, KEEP, CLOSED))["tasks"] == 0
+    assert (await fleet.read(task_reading.show, "needs-both")).dependencies == ["needed", "other"]
 
 
 @rule("T3")
