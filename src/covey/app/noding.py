@@ -13,6 +13,7 @@ from pathlib import Path
 
 from covey.app import snapshot
 from covey.app.duties import LockWatch, News, duties
+from covey.app.filing import file_duties
 from covey.app.groups import CONSOLE, groups_of
 from covey.app.opening import open_store, run_dir
 from covey.base.clock import SystemClock
@@ -75,7 +76,7 @@ async def run(settings: Settings, *, children: bool = True) -> int:
         watch=watch,
         groups=lambda: groups_of(latest[0]) if children else [],
         spec=lambda group: spec_of(latest[0], group),
-        duties=duties(store, settings, clock, news, lock_watch),
+        duties=[*duties(store, settings, clock, news, lock_watch), *file_duties(store, settings, clock)],
         grace_s=settings.grace_s,
     )
     news.node = lock_watch.node = node
