@@ -120,6 +120,7 @@ async def test_an_inbox_is_read_in_parts_and_looking_is_not_acknowledging(world:
         await post(world, "/messages", {"to": "coder", "content": {"body": f"m{n}"}})
     seen: list[str] = []
     cursor = ""
+    page: dict[str, Any] = {}
     for _ in range(3):
         page = await get(world, f"/agents/coder/inbox?unread=true&limit=2{cursor}", who="coder")
         seen += [each["content"]["body"] for each in page["items"]]
@@ -347,8 +348,13 @@ async def test_only_an_external_agent_claims_by_hand_and_only_what_is_its_own(jo
     assert (refused.status_code, problem_of(refused)["code"]) == (409, "conflict")
     await post(joined, "/tasks", {"description": "x", "agent": "sales"})
     token = (await post(joined, "/agents/sales/claim", {}, who="sales")).json()["token"]
-    stolen = await post(joined, "/agents/coder/finish", {"token": token}, who="coder")
-    assert (stolen.status_code, problem_of(stolen)["code"]) == (409, "lease_lost")
+    await post(joined, "/messages", {"to": "sales", "content": {"body": "x"}})
+    mail = (await post(joined, "/agents/sales/claim", {"lane": "mail"}, who="sales")).json()["token"]
+    for path, body in (("finish", {}), ("fail", {"error": "x"}), ("renew", {}), ("give-back", {})):
+        for each in (token, mail, "nothing"):
+            stolen = await post(joined, f"/agents/coder/{path}", {"token": each, **body}, who="coder")
+            assert (stolen.status_code, problem_of(stolen)["code"]) == (409, "lease_lost"), (path, each)
+    assert (await post(joined, "/agents/sales/finish", {"token": mail}, who="sales")).status_code == 200
 
 
 @rule("A5b")

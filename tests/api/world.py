@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -93,6 +94,15 @@ async def world_of(store: Store, clock: Clock, settings: Settings = EIGHT) -> As
         yield found
     finally:
         await found.close()
+
+
+async def until(true: Callable[[], bool], what: str) -> None:
+    """Return once it is true; fails after ten seconds."""
+    for _ in range(2000):
+        if true():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError(f"waited in vain: {what}")
 
 
 def problem_of(answer: httpx.Response) -> dict[str, Any]:

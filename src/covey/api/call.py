@@ -16,6 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from covey.agents.model import Caller
 from covey.api.answer import Answer, Stream
 from covey.api.door import Door, FleetDoor
+from covey.api.impatience import ABORT
 from covey.base.errors import Invalid, TooLarge, Unauthorized, UnsupportedMediaType
 from covey.base.ids import is_id
 from covey.base.wire import REQUEST_BYTES, check_text, convert, decode
@@ -242,9 +243,20 @@ class Call(Generic[Q, B]):
         """Send the parts as they come, until there are no more or the reader takes none."""
         await self._start(Answer(200, b"", stream.media, stream.headers), length=None, close=False)
         async for part in stream.parts:
-            async with asyncio.timeout(SEND_S):
-                await self._send({"type": "http.response.body", "body": part, "more_body": True})
+            try:
+                async with asyncio.timeout(SEND_S):
+                    await self._send({"type": "http.response.body", "body": part, "more_body": True})
+            except TimeoutError as error:
+                await self._abort()
+                raise Disconnected from error
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _abort(self) -> None:
+        """Drop a connection whose reader takes nothing: to close it in good order would be to wait for that reader."""
+        abort = self.scope.get(ABORT)
+        if abort is not None:
+            abort()
+            await self.gone()
 
     async def _start(self, answer: Answer, *, length: int | None, close: bool) -> None:
         self.started = True

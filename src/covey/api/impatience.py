@@ -15,6 +15,9 @@ HEAD_BYTES = 32 * 1024
 HEAD_S = 10.0
 """A connection must have sent a whole head within so long of its first byte, or of its opening."""
 
+ABORT = "covey.abort"
+"""Where the scope of a request has what drops its connection at once."""
+
 if TYPE_CHECKING:
     from uvicorn.protocols.http.h11_impl import H11Protocol as Base
 else:
@@ -43,6 +46,8 @@ class Impatient(Base):
         super().data_received(data)
         if self.cycle is not before:
             self._expect_nothing()
+            scope: dict[str, Any] = self.cycle.scope  # type: ignore[assignment]  # ours joins the server's own
+            scope[ABORT] = self.transport.abort
         elif _over(before):
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES:
@@ -61,8 +66,13 @@ class Impatient(Base):
 
     def _cut_off(self) -> None:
         self._expect_nothing()
-        if not self.transport.is_closing():
-            self.transport.close()
+        self.timeout_keep_alive_handler()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close it, and do not wait for a peer that takes nothing."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        super().timeout_keep_alive_handler()
 
 
 def _over(cycle: Any) -> bool:

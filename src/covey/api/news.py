@@ -26,26 +26,27 @@ class News:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._last = START
-        self._waiting = 0
+        self.awaited = 0
+        """How many wait."""
         self._more = asyncio.Event()
         self._rung = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
 
     async def beyond(self, bookmark: Bookmark) -> None:
         """Return once there is an event after this bookmark."""
-        self._waiting += 1
+        self.awaited += 1
         try:
             if self._looking is None or self._looking.done():
                 self._looking = asyncio.create_task(self._look_on())
             while self._last <= bookmark:
                 await self._more.wait()
         finally:
-            self._waiting -= 1
+            self.awaited -= 1
 
     async def _look_on(self) -> None:
         stop_listening = self._listen()
         try:
-            while self._waiting:
+            while self.awaited:
                 await self._look()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._rung.wait(), LOOK_S)

@@ -17,8 +17,12 @@ Q = TypeVar("Q")
 B = TypeVar("B")
 
 Who = Literal["anyone", "status", "metrics", "caller", "buddy", "lead", "self", "operator"]
-"""Who may call. anyone: no token. status, metrics: no token on loopback or where the settings open it, else any. caller: any token.
-buddy, lead: the operator and the agent's buddy, or the lead (the verb decides). self: the operator, and the agent that the path names. operator: nobody else."""
+"""Who may call.
+
+anyone: no token. status, metrics: no token on loopback or where the settings open it, else any. caller: any token.
+buddy, lead: the operator and the agent's buddy, or the lead; the verb decides. self: the operator, and the agent that the
+path names. operator: nobody else.
+"""
 
 
 class Nothing(msgspec.Struct, forbid_unknown_fields=True):

@@ -32,6 +32,11 @@ class Serving:
         self._port = port
         self.port: int = listener.getsockname()[1]
 
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._server.server_state.connections)
+
     async def stop(self) -> None:
         """Take no more, end streams and waits, finish what is being answered, within a bounded time."""
         if not self._port.door.closing.is_set():
