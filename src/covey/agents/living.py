@@ -10,6 +10,7 @@ from covey.store import Transaction, relaxed, statement
 ARRIVE = statement(__package__, "arrive")
 LEAVE = statement(__package__, "leave")
 BEAT = statement(__package__, "beat")
+END_PROCESSES = statement(__package__, "end_processes")
 SHIFT_BEATS = statement(__package__, "shift_beats")
 FLAG = statement(__package__, "flag")
 FAIL = statement(__package__, "fail")
@@ -42,6 +43,11 @@ def beat(tx: Transaction, name: str, *, pid: int) -> None:
     if tx.run(BEAT, agent=name, pid=pid, now=tx.now) == 0:
         alive = roster.vitals(tx, name)
         raise Conflict(f"process {pid} is not {name}: process {alive.pid} is. End this one.", pid=alive.pid)
+
+
+def end_processes(tx: Transaction) -> None:
+    """No process is anybody's, in a restored store that says so of processes long gone."""
+    tx.run(END_PROCESSES)
 
 
 def shift_beats(tx: Transaction, seconds: float) -> None:

@@ -38,7 +38,7 @@ def index_new(tx: Transaction, limit: int = 200) -> int:
     for _ in range(PAGES):
         page = events.after(tx, events.bookmark(tx, BOOKMARK), kinds=("message.sent",), limit=limit)
         for event in page.events:
-            _index(tx, event.subject or "")
+            index_one(tx, event.subject or "")
         if page.bookmark != page.start:
             events.set_bookmark(tx, BOOKMARK, page.bookmark)
         found += len(page.events)
@@ -47,7 +47,8 @@ def index_new(tx: Transaction, limit: int = 200) -> int:
     return found
 
 
-def _index(tx: Transaction, ident: str) -> None:
+def index_one(tx: Transaction, ident: str) -> None:
+    """Put one message into the index, as its text is now; a second time does nothing."""
     row = tx.one(TEXT, id=ident)
     if row is not None:
         subject, body = words_of(row.subject), words_of(row.body)

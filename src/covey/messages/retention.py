@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.messages import handling
+from covey.messages import handling, indexing
 from covey.store import Transaction, relaxed, statement
 from covey.store.upkeep import Pruned
 
@@ -25,6 +25,16 @@ def prune(tx: Transaction, *, older_s: float, after: int = 0, limit: int = 500) 
         tx.run(FORGET_COPIES, message_id=row.id)
         tx.run(FORGET, seq=row.seq)
     return Pruned(len(closed), old[-1].seq if len(old) == limit else None)
+
+
+def index_again(tx: Transaction) -> int:
+    """How many messages were put into the search index, all there are: a backup may come from a database that keeps it in another way."""
+    after, count = 0, 0
+    while rows := tx.all(OLDEST, after=after, before=0.0, limit=500):
+        for row in rows:
+            indexing.index_one(tx, row.id)
+        after, count = rows[-1].seq, count + len(rows)
+    return count
 
 
 def end_leases(tx: Transaction) -> int:

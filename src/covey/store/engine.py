@@ -81,8 +81,8 @@ class Engine(Protocol):
         """Write one moment of the store, whole, to a new file, an SQLite database whatever the kind of this one."""
         ...
 
-    def restore(self, path: Path) -> None:
-        """Put the content of such a file in the place of what is there. Nobody may have the store open."""
+    def restore(self, path: Path, clock_wall: Callable[[], float]) -> None:
+        """Put the content of such a file in the place of what is there, and bring it up to date. Nobody may have the store open."""
         ...
 
     def faults(self) -> list[str]:

@@ -307,8 +307,9 @@ class PostgresEngine:
         with outside(), self.open() as db:
             postgres_files.write(db, path)
 
-    def restore(self, path: Path) -> None:
+    def restore(self, path: Path, clock_wall: Callable[[], float]) -> None:
         """Put the content of such a file in the place of what is there, in one transaction."""
+        self.migrate(clock_wall)
         with outside(), self.open() as db:
             postgres_files.put_in_place(db, path)
 

@@ -17,10 +17,6 @@ from covey.store.migrate import migrations
 from covey.store.sqlite_errors import plain_errors
 
 _ROWS = 2000
-_WORDS_HERE = (
-    "INSERT INTO message_words (rowid, words) SELECT seq, to_tsvector('simple', left(subject || ' ' || body, 200000)) FROM messages"
-)
-_WORDS_THERE = "INSERT INTO message_words (rowid, subject, body) SELECT seq, subject, body FROM messages"
 _PLACES = "CREATE TEMP TABLE ordered AS SELECT xid, seq, row_number() OVER (ORDER BY xid, seq) AS place FROM events"
 _MARKS = "UPDATE bookmarks SET xid = 0, seq = (SELECT count(*) FROM ordered o WHERE (o.xid, o.seq) <= (bookmarks.xid, bookmarks.seq)) + ?"
 _RENUMBER = """
@@ -41,11 +37,10 @@ def write(db: psycopg.Connection[Any], path: Path) -> None:
             for table, columns in tables(copy):
                 _fetch(db, copy, table, columns)
             _straighten(copy)
-            copy.execute(_WORDS_THERE)
 
 
 def tables(copy: apsw.Connection) -> list[tuple[str, list[str]]]:
-    """The tables of a store and their columns; the words index is made anew from the messages."""
+    """The tables of a store and their columns, but for the index of words, which each database keeps in its own way."""
     names = [row[0] for row in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")]
     plain = [name for name in names if not name.startswith(("sqlite_", "message_words"))]
     return [(name, [row[1] for row in copy.execute(f"PRAGMA table_info({name})")]) for name in plain]
@@ -89,7 +84,6 @@ def put_in_place(db: psycopg.Connection[Any], path: Path) -> None:
             _send(db, copy, table, columns)
             if "seq" in columns and table != "bookmarks":
                 db.execute(sql.SQL(_RESET).format(sql.Identifier(table)), (table,))
-        db.execute(_WORDS_HERE)
         db.execute("UPDATE clock SET boot_id = '', ahead = 0, floor = coalesce((SELECT max(at) FROM events), 0)")
 
 

@@ -6,12 +6,13 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import apsw
 
 from covey.base.clock import Clock
 from covey.base.errors import CoveyError, Invalid, NotFound
-from covey.store.migrate import migrations
+from covey.store.migrate import Migration, migrations
 from covey.store.sqlite_errors import our_error, plain_errors
 from covey.store.turns import turn, unavailable
 
@@ -61,7 +62,7 @@ def _sync(path: Path) -> None:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[apsw.Connection]:
-    """A backup file to read from, proved sound and of a version that we know.
+    """A backup file to read from, proved sound; one of an earlier version is read from a copy that is brought up to date.
 
     Raises:
         NotFound: There is no such file.
@@ -69,18 +70,32 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
     """
     if not path.is_file():
         raise NotFound(f"there is no file {path}; nothing was changed.", field="path")
-    try:
-        with contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as db:
-            found = faults_of(db)
-            if found:
-                raise _refused(path, found[0])
-            ours = {each.name for each in migrations()}
-            newer = sorted({row[0] for row in db.execute("SELECT name FROM migrations")} - ours)
-            if newer:
-                raise _refused(path, f"it was made by a newer Covey, which knows {newer[0]}")
-            yield db
-    except apsw.Error as error:
-        raise _refused(path, str(error)) from error
+    with contextlib.ExitStack() as stack:
+        try:
+            db = stack.enter_context(contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)))
+            missing = _missing(db, path)
+        except apsw.Error as error:
+            raise _refused(path, str(error)) from error
+        if missing:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="covey-restore-")))
+            copy_into(db, folder / "copy.db")
+            db = stack.enter_context(contextlib.closing(apsw.Connection(str(folder / "copy.db"))))
+            for migration in missing:
+                db.execute(migration.sqlite)
+                db.execute("INSERT INTO migrations (name, at) SELECT ?, max(at) FROM migrations", (migration.name,))
+        yield db
+
+
+def _missing(db: apsw.Connection, path: Path) -> list[Migration]:
+    """The steps of the schema that a sound backup file has not been through."""
+    found = faults_of(db)
+    if found:
+        raise _refused(path, found[0])
+    done = {row[0] for row in db.execute("SELECT name FROM migrations")}
+    newer = sorted(done - {each.name for each in migrations()})
+    if newer:
+        raise _refused(path, f"it was made by a newer Covey, which knows {newer[0]}")
+    return [each for each in migrations() if each.name not in done]
 
 
 def _refused(path: Path, why: str) -> Invalid:

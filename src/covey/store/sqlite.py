@@ -254,10 +254,11 @@ class SqliteEngine:
         with contextlib.closing(self.open()) as db:
             snapshots.write(db, path)
 
-    def restore(self, path: Path) -> None:
-        """Put such a file in the place of this one, which is kept beside it as `….replaced`."""
+    def restore(self, path: Path, clock_wall: Callable[[], float]) -> None:
+        """Put such a file in the place of this one, which is kept beside it as `….replaced`, sound or not."""
         snapshots.put_in_place(path, self.path, self.lock_path, self.clock)
         self._is_new = False
+        self.migrate(clock_wall)
 
     def faults(self) -> list[str]:
         """What is not sound, a sentence each."""

@@ -34,8 +34,8 @@ class Pruned(NamedTuple):
 
 Prune = Callable[..., Pruned]
 """A feature's retention, a verb: `prune(tx, *, older_s, after, limit)`."""
-End = Callable[[Transaction], object]
-"""A feature's verb that ends its leases or processes."""
+Repair = Callable[[Transaction], object]
+"""A feature's verb that puts its own things right in a restored store."""
 
 
 async def retain(store: Store, retention: Retention, closed: Mapping[str, Prune]) -> dict[str, int]:
@@ -79,25 +79,23 @@ async def backup(engine: Engine, path: Path) -> None:
     await asyncio.to_thread(engine.backup, path)
 
 
-def restore(engine: Engine, path: Path, wall: Callable[[], float], ends: Sequence[End], ids: Ids | None = None) -> str:
+def restore(engine: Engine, path: Path, wall: Callable[[], float], repairs: Sequence[Repair], ids: Ids | None = None) -> str:
     """The new epoch of a store that is what a backup file was. Nobody may have it open.
 
-    Whoever worked when the backup was made works no more: `ends` are the features' verbs that end their leases and processes,
-    all in one transaction. What was there before is kept beside an embedded store as `….replaced`.
+    Whoever worked when the backup was made works no more: `repairs` are the features' verbs that end their leases and processes,
+    and make their indexes anew, all in one transaction. What was there before is kept beside an embedded store as `….replaced`.
 
     Raises:
         NotFound, Invalid: There is no such file, or it is no sound backup; nothing was changed.
     """
-    engine.migrate(wall)
-    engine.restore(path)
-    engine.migrate(wall)
-    return write_alone(engine, new_epoch, ends, ids=ids)
+    engine.restore(path, wall)
+    return write_alone(engine, new_epoch, repairs, ids=ids)
 
 
-def new_epoch(tx: Transaction, ends: Sequence[End]) -> str:
+def new_epoch(tx: Transaction, repairs: Sequence[Repair]) -> str:
     """The name of the store's new epoch; what others held in the last one is void."""
-    for end in ends:
-        end(tx)
+    for repair in repairs:
+        repair(tx)
     epoch = tx.new_id("epoch")
     tx.run(SET_EPOCH, epoch=epoch)
     tx.happened("store.restored", subject=epoch)

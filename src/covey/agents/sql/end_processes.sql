@@ -1,0 +1,2 @@
+-- No process is anybody's.
+UPDATE vitals SET node = NULL, pid = NULL, start_ticks = NULL, boot_id = NULL
