@@ -159,7 +159,7 @@ class Drop:
         find = dropped.find_taken if name == TAKEN else dropped.find
         with os.scandir(self.folder / name) as entries:
             paths = [Path(entry.path) for entry in islice(entries, LISTED)]
-        return sorted((found for path in paths if (found := find(path)) is not None), key=lambda found: (found.ctime_ns, found.name))
+        return sorted((found for path in paths if (found := find(path)) is not None), key=lambda found: (found.arrived_ns, found.name))
 
     def _is_ready(self, found: Found, now: float) -> bool:
         """Whether nobody writes it any more: it is a whole JSON object, or has not changed for a while."""

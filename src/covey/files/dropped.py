@@ -26,6 +26,9 @@ STORES_OWN = frozenset({"createdBy", "createdAt", "assignedBy", "startTime", "es
 """Fields of a seed's task that the store sets; they are left out, and the receipt says so."""
 
 
+_TAKEN = re.compile(r"([0-9a-f]{1,16})-[0-9a-f]{1,16}-(.+)", re.DOTALL)
+
+
 class Found(NamedTuple):
     """A file in the drop folder, as one `lstat` saw it; `name` is the one it was dropped under."""
 
@@ -36,6 +39,8 @@ class Found(NamedTuple):
     mtime_ns: int
     ctime_ns: int
     mode: int
+    arrived_ns: int
+    """When it was moved in, as precisely as the file system keeps time."""
 
     @property
     def shown(self) -> str:
@@ -46,28 +51,30 @@ class Found(NamedTuple):
 def find(path: Path) -> Found | None:
     """What lies there now, without following a link; None if it is gone, or not meant for us: hidden, unfinished, a folder."""
     name = path.name
-    return None if name.startswith(".") or name.endswith(NOT_YET) else _found(path, name)
+    return None if name.startswith(".") or name.endswith(NOT_YET) else _found(path, name, None)
 
 
 def find_taken(path: Path) -> Found | None:
-    """The same of a file that was taken under `taken_name`."""
-    return _found(path, path.name.split("-", 2)[-1])
+    """The same of a file that was taken under `taken_name`; None of anything else."""
+    form = _TAKEN.fullmatch(path.name)
+    return _found(path, form[2], int(form[1], 16)) if form else None
 
 
 def taken_name(found: Found) -> str:
-    """A name that no other file that is taken has."""
+    """A name that no other file that is taken has: when it came, which one it is, and the name it came under."""
     name = os.fsdecode(os.fsencode(found.name)[:NAME_BYTES])
     return f"{found.ctime_ns:x}-{found.inode:x}-{name}"
 
 
-def _found(path: Path, name: str) -> Found | None:
+def _found(path: Path, name: str, arrived_ns: int | None) -> Found | None:
     try:
         seen = os.lstat(path)
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(seen.st_mode):
         return None
-    return Found(path, name, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_mode)
+    arrived = seen.st_ctime_ns if arrived_ns is None else arrived_ns
+    return Found(path, name, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_mode, arrived)
 
 
 def read(found: Found) -> bytes:

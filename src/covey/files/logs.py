@@ -154,13 +154,16 @@ def tail(settings: Settings, agent: str, lines: int = 50, *, output: bool = Fals
     return last_lines(log_of(settings, agent, output=output), lines)
 
 
-async def follow(settings: Settings, agent: str, clock: Clock, *, output: bool = False) -> AsyncIterator[str]:
+def follow(settings: Settings, agent: str, clock: Clock, *, output: bool = False) -> AsyncIterator[str]:
     """The lines that come from now on, until the caller stops.
 
     Raises:
         Unknown: No agent can bear this name.
     """
-    follower = Follower(log_of(settings, agent, output=output))
+    return _lines(Follower(log_of(settings, agent, output=output)), clock)
+
+
+async def _lines(follower: Follower, clock: Clock) -> AsyncIterator[str]:
     try:
         while True:
             for line in await asyncio.to_thread(follower.read):

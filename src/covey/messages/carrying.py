@@ -15,7 +15,7 @@ from covey.base.ids import is_agent_name
 from covey.messages.carried import OPEN, CarriedCopy, CarriedMessage, Put
 from covey.messages.indexing import TEXT
 from covey.messages.model import MAX_ATTEMPTS, MESSAGE_LEVEL_S, Checked, Content, Context, Draft, check, dm_of, order_of, wakes
-from covey.messages.sending import FIND, ID_OF_TASK
+from covey.messages.sending import FIND, ID_OF_TASK, LOCK_ID
 from covey.store import Transaction, statement
 
 IMPORT_MESSAGE = statement(__package__, "import_message")
@@ -79,6 +79,7 @@ def _checked(message: CarriedMessage) -> Checked:
 
 
 def _is_known(tx: Transaction, message: CarriedMessage) -> bool:
+    tx.one(LOCK_ID, id=message.message_id)
     if tx.one(ID_OF_TASK, id=message.message_id) is not None:
         raise IdTaken(f"messageId {message.message_id!r} is a task's id already.", field="messageId")
     row, text = tx.one(FIND, id=message.message_id), tx.one(TEXT, id=message.message_id)
