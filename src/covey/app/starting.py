@@ -47,7 +47,8 @@ def running_node(settings: Settings) -> Marker | None:
 def addresses(settings: Settings) -> list[tuple[str, str, int]]:
     """Name, host and port of the console and of every agent with a port of ours."""
     found = [(CONSOLE, settings.host, settings.console_port)]
-    return [*found, *((agent.id, settings.host, agent.port) for agent in settings.agents if agent.brain.kind != "external")]
+    here = [agent for agent in settings.agents if agent.brain.kind != "external" and (not settings.only or agent.id in settings.only)]
+    return [*found, *((agent.id, settings.host, agent.port) for agent in here)]
 
 
 async def look(settings: Settings) -> list[Address]:
