@@ -76,6 +76,7 @@ def check_ports(settings: Settings) -> None:
 async def make_ready(settings: Settings) -> Path:
     """Everything that processes need before they start: folders, tokens, the store with its agents, the settings' snapshot."""
     for folder in (
+        Path(settings.data_dir),
         run_dir(settings),
         Path(settings.data_dir) / "drop",
         Path(settings.logs_dir) / "system",
