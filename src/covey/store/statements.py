@@ -14,6 +14,8 @@ from typing import Any
 _FOR_POSTGRES = re.compile(r"/\*postgres:(.*?)\*/", re.DOTALL)
 _FOR_SQLITE = re.compile(r"/\*sqlite\*/.*?/\*end\*/", re.DOTALL)
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+_BLOCK = re.compile(r"/\*.*?\*/", re.DOTALL)
+_WRITING = frozenset({"INSERT", "UPDATE", "DELETE"})
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
@@ -27,15 +29,16 @@ class Statement:
         self.name = name
         self.sqlite = _FOR_POSTGRES.sub("", bare)
         self.postgres = to_postgres(bare)
-        self.writes = not bare.lstrip("( \n").upper().startswith(("SELECT", "VALUES")) and not _reads_only(bare)
+        self.writes = _writes(_BLOCK.sub("", self.sqlite).upper())
         self.make: Any = None
 
     def __repr__(self) -> str:
         return f"<Statement {self.name}>"
 
 
-def _reads_only(text: str) -> bool:
-    return text.upper().startswith("WITH") and not re.search(r"\b(INSERT|UPDATE|DELETE)\b", text.upper())
+def _writes(text: str) -> bool:
+    first = text.lstrip("( \n").split(None, 1)[0]
+    return first in _WRITING or (first == "WITH" and not _WRITING.isdisjoint(re.findall(r"\w+", text)))
 
 
 def to_postgres(text: str) -> str:
@@ -51,7 +54,7 @@ def statement(package: str | None, name: str) -> Statement:
 
 
 def _folder(package: str | None) -> Path:
-    spec = find_spec(package or "")
+    spec = find_spec(package) if package else None
     if spec is None or spec.origin is None:
         raise LookupError(f"{package} is not a package on disk")
     return Path(spec.origin).parent / "sql"
