@@ -17,13 +17,15 @@ from covey.reports.phrases import count, head, listed, percent, size, span, utc,
         (9.96, "10 s"),
         (12, "12 s"),
         (59.6, "1 min"),
+        (90, "1 min 30 s"),
         (300, "5 min"),
         (3600, "1 h"),
         (7800, "2 h 10 min"),
         (90_000, "1 d 1 h"),
+        (86_405, "1 d"),
     ],
 )
-def test_a_length_is_said_in_its_two_largest_units(seconds: float, said: str) -> None:
+def test_a_length_is_said_in_its_largest_unit_and_the_next(seconds: float, said: str) -> None:
     assert span(seconds) == said
 
 

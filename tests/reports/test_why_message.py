@@ -103,7 +103,7 @@ async def test_a_failed_message_says_when_it_is_tried_again_and_a_dead_one_what_
         clock.at += 61
         await awake(fleet, "coder")
     found = await asked(fleet, ident)
-    assert "coder failed on it 5 times and it became a dead letter 1 min ago" in found.sentence
+    assert "coder failed on it 5 times and it became a dead letter 1 min 1 s ago" in found.sentence
     assert f"`covey dead requeue {ident}`" in found.sentence
     await fleet.write(handling.drop, ident)
     assert "coder's copy was closed unhandled 0 s ago" in (await asked(fleet, ident)).sentence

@@ -14,20 +14,15 @@ _FIRST_YEAR, _LAST_YEAR = 0.0, 253_402_300_799.0
 
 
 def span(seconds: float) -> str:
-    """A length of time in its two largest units: `0.4 s`, `12 s`, `5 min`, `2 h 10 min`."""
+    """A length of time in its largest unit and the next one: `0.4 s`, `12 s`, `1 min 30 s`, `2 h 10 min`."""
     seconds = abs(seconds)
     if seconds < 10:
         return f"{seconds:.1f}".removesuffix(".0") + " s"
-    left = round(seconds)
-    parts: list[str] = []
-    for size, name in _UNITS:
-        if left >= size or parts:
-            count, left = divmod(left, size)
-            if count:
-                parts.append(f"{count:,} {name}")
-            if len(parts) == 2 or name == "min":
-                break
-    return " ".join(parts[:2])
+    whole = round(seconds)
+    place = next(place for place, (size_s, _) in enumerate(_UNITS) if whole >= size_s)
+    (large_s, large), (small_s, small) = _UNITS[place], _UNITS[min(place + 1, len(_UNITS) - 1)]
+    count_of_small = whole % large_s // small_s
+    return f"{whole // large_s:,} {large}{f' {count_of_small} {small}' if count_of_small else ''}"
 
 
 def utc(at: float) -> str:
@@ -47,6 +42,11 @@ def count(number: int, noun: str, plural: str = "") -> str:
     """`1 task`, `1,200 tasks`, `no tasks`."""
     words = noun if number == 1 else plural or f"{noun}s"
     return f"{number:,} {words}" if number else f"no {words}"
+
+
+def waiting(number: int, noun: str) -> str:
+    """`1 task waits`, `no tasks wait`."""
+    return f"{count(number, noun)} {'waits' if number == 1 else 'wait'}"
 
 
 def listed(names: Sequence[Any], *, most: int = LISTED, word: str = "and") -> str:

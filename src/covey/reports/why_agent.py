@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from covey.agents.model import Agent
 from covey.messages import waiting
-from covey.reports import pulse
+from covey.reports import phrases, pulse
 from covey.reports.in_line import Told
 from covey.reports.phrases import count, head, listed, span, utc, when
 from covey.reports.pulse import Pulse
@@ -24,7 +24,7 @@ def explain(tx: Transaction, agent: Agent, stale_s: float) -> Told:
     blocked = [row.id for row in tx.all(BLOCKED_OF, agent=agent.id, limit=50)]
     waits = waiting.open_waits(tx, agent.id)
     said = [f"The agent {agent.id} is {found.status}: {reason_of(found)}.", *_flags(found), *_at_work(found)]
-    said.append(f"In its queue {_wait(found.queue_length, 'task')}, in its mailbox {_wait(found.unread, 'message')}.")
+    said.append(f"In its queue {phrases.waiting(found.queue_length, 'task')}, in its mailbox {phrases.waiting(found.unread, 'message')}.")
     if waits:
         whom = [f"{row.receiver} (to {row.message_id}, until {utc(row.answer_due)})" for row in waits]
         said.append(f"It waits for an answer from {listed(whom, most=WAITS_SHOWN)}.")
@@ -36,10 +36,6 @@ def explain(tx: Transaction, agent: Agent, stale_s: float) -> Told:
     facts["waits"] = [{"messageId": row.message_id, "for": row.receiver, "until": row.answer_due} for row in waits[:50]]
     facts["blockedTasks"] = blocked
     return said, facts
-
-
-def _wait(number: int, noun: str) -> str:
-    return f"{count(number, noun)} {'waits' if number == 1 else 'wait'}"
 
 
 def reason_of(found: Pulse) -> str:

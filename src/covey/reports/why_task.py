@@ -124,7 +124,7 @@ def _blocked(tx: Transaction, row: Row) -> Told:
 
 
 def _awaits(tx: Transaction, row: Row, facts: dict[str, Any]) -> list[str]:
-    """Whose answer it waits for, until when."""
+    """Whose answer it waits for, until when; not what was asked, for tasks are everybody's to see and mail is not."""
     copies = tx.all(COPIES_OF, id=row.waiting_for, limit=10)
     until = min((copy.answer_due for copy in copies if copy.answer_due is not None), default=None)
     facts["waitsFor"] = {"messageId": row.waiting_for, "from": [copy.receiver for copy in copies], "until": until}
@@ -133,8 +133,7 @@ def _awaits(tx: Transaction, row: Row, facts: dict[str, Any]) -> list[str]:
         return [f"It waits for the answer to the message {row.waiting_for}, which is no longer kept."]
     whose = listed([copy.receiver for copy in copies], word="or") or "nobody"
     end = f" and gives up {when(until, tx.now)}" if until is not None else ""
-    topic = head(asked.subject or asked.body)
-    return [f"It waits for {whose} to answer the message {row.waiting_for} (“{topic}”), asked {when(asked.created_at, tx.now)}{end}."]
+    return [f"It waits for {whose} to answer the message {row.waiting_for}, sent {when(asked.created_at, tx.now)}{end}."]
 
 
 def _first_unfinished(tx: Transaction, needs: list[Task], facts: dict[str, Any]) -> list[str]:
