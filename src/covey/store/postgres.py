@@ -257,10 +257,10 @@ class PostgresEngine:
 
     def now(self, db: psycopg.Connection[Any]) -> tuple[float, float]:
         """Store time as the clock has it, and the floor that it may not be below (T2)."""
-        row = db.execute(_NOW, {"given": self.given_time()}).fetchone()
-        if row is None:
-            raise StoreUnavailable("this PostgreSQL database was never set up; `covey up` or `covey db migrate` does it.")
-        return row[0], row[1]
+        with contextlib.suppress(psycopg.errors.UndefinedTable):
+            for row in db.execute(_NOW, {"given": self.given_time()}):
+                return row[0], row[1]
+        raise StoreUnavailable("this PostgreSQL database was never set up; `covey up` or `covey db migrate` does it.")
 
     def open(self) -> psycopg.Connection[Any]:
         """A new session, set up alike. BEGIN and COMMIT are ours: autocommit is on. A pooler takes no options."""

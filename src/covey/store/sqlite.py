@@ -25,7 +25,7 @@ __all__ = ["SqliteEngine", "turn_holder"]
 _FOREIGN_S = 5.0
 """So long a program that is not ours may keep us from the file; well below the time after which a holder of the turn counts as stuck."""
 _CHECKPOINT_PAGES = 2000
-_SETUP = ("auto_vacuum = INCREMENTAL", "journal_mode = WAL", "foreign_keys = ON", "temp_store = MEMORY", "cache_size = -8000")
+_SETUP = ("journal_mode = WAL", "foreign_keys = ON", "temp_store = MEMORY", "cache_size = -8000")
 _WAL_BYTES = 64 << 20
 _VACUUM_PAGES = 1000
 _INSERT_EVENT = "INSERT INTO events (xid, at, kind, agent, subject, data) VALUES (0, ?, ?, ?, ?, ?)"
@@ -192,15 +192,18 @@ class SqliteEngine:
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             # else a statement is planned anew at each call, for the values it is called with: measured, a claim took three times as long
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+            if db.pragma("page_count") == 0:  # only then: it writes, and would fail on a full disk
+                db.execute("PRAGMA auto_vacuum = INCREMENTAL")
             for pragma in (*_SETUP, f"journal_size_limit = {_WAL_BYTES}"):
                 db.execute(f"PRAGMA {pragma}")
             return db
 
     def now(self, db: apsw.Connection) -> float:
         """Store time, as the open transaction of a connection sees it (T2)."""
-        for row in db.execute("SELECT ahead FROM clock"):
-            ahead: float = row[0]
-            return self.clock.boot() + ahead
+        with contextlib.suppress(apsw.SQLError):  # no such table
+            for row in db.execute("SELECT ahead FROM clock"):
+                ahead: float = row[0]
+                return self.clock.boot() + ahead
         raise StoreUnavailable(f"{self.path} was never set up; `covey up` or `covey db migrate` does it.")
 
     def writer(self, ids: Ids) -> SqliteWriter:
