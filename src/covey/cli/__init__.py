@@ -1,60 +1,135 @@
-"""`covey`: the command line. A command decodes its words, calls one path of the API or one function of the app, and prints."""
+"""`covey`: the command line. A command decodes its words, calls one path of the API or one function of the app, and prints.
+
+This module knows the commands' names and where they are; it imports nothing but click, so that help and wrong words cost nothing.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-_WHERE = {
-    "running": ("up", "down", "ps", "status", "stop", "resume", "restart", "pause", "agent", "controller", "console", "logs"),
-    "mailing": ("send", "ask", "inbox", "thread", "search", "dead", "read"),
-    "tasking": ("task", "approve", "refuse", "why", "events"),
-    "settling": ("init", "config", "project", "token"),
-    "keeping": ("doctor", "db", "backup", "restore", "import", "export", "uninstall", "version", "completion", "install-service"),
+from covey.cli.options import Named, shared
+from covey.version import __version__
+
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Run": {
+        "up": ("starting", "Start the fleet; on a running one, print its addresses."),
+        "down": ("starting", "Stop all processes of the fleet, cleanly."),
+        "ps": ("running", "Agents, pids, states, queues, buddies."),
+        "status": ("running", "One agent's state."),
+        "stop": ("running", "Emergency stop, until `resume`."),
+        "pause": ("running", "Let an agent take nothing new, until `resume`."),
+        "resume": ("running", "Let an agent work again."),
+        "restart": ("running", "Start an agent's process anew."),
+        "logs": ("logs", "What happened to an agent, or what its process printed."),
+        "events": ("tasking", "What happened in the fleet, in order."),
+        "agent": ("starting", "One agent alone, as containers run them."),
+        "controller": ("starting", "The node without children, as containers run it."),
+        "console": ("starting", "The API alone, as containers run it."),
+    },
+    "Mail": {
+        "send": ("mailing", "Send a message to agents."),
+        "ask": ("mailing", "Send a question, wait for the reply, print it."),
+        "inbox": ("mailing", "The mail of an agent or of the operator."),
+        "read": ("mailing", "One message whole, with the state of each copy."),
+        "thread": ("mailing", "A thread's messages in order."),
+        "search": ("mailing", "Messages with these words."),
+        "dead": ("mailing", "Dead letters: list, requeue, drop."),
+    },
+    "Tasks": {
+        "task": ("tasking", "Add tasks, look at them, change them."),
+        "approve": ("tasking", "Approve a task that waits for it."),
+        "refuse": ("tasking", "Refuse a task that waits for approval."),
+        "why": ("tasking", "Where a task, message or agent stands, and what it waits for."),
+    },
+    "Configure": {
+        "init": ("settling", "Write a commented covey.toml."),
+        "config": ("settling", "Check, show, compare and apply the settings."),
+        "project": ("settling", "List, add and remove projects."),
+        "token": ("granting", "Show and rotate bearer tokens."),
+    },
+    "Keep": {
+        "doctor": ("keeping", "Look for what is wrong, and say what to do."),
+        "db": ("keeping", "Look after the store: migrate, check, backup, vacuum."),
+        "backup": ("keeping", "Store, tokens, archive and configuration in one file."),
+        "restore": ("keeping", "Put a backup in the place of what is there."),
+        "import": ("keeping", "Take in a tree of JSON files, or an export."),
+        "export": ("keeping", "Write all there is into a new folder."),
+        "uninstall": ("keeping", "Stop the fleet and remove what it needs to run."),
+        "install-service": ("about", "Write a systemd unit for this fleet."),
+        "completion": ("about", "Print the completion script of a shell."),
+        "version": ("about", "Print the version."),
+    },
 }
-"""Module → its commands; a module is imported only when one of its commands is called."""
+"""Section → command → the module that has it, and its one line of help. A module is imported only when one of its commands is called."""
+
+_ALL = {name: found for commands in SECTIONS.values() for name, found in commands.items()}
 
 
-class Commands(click.Group):
+class Commands(Named):
     """The commands, each module loaded when needed: `covey send` does not pay for `covey up`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's names
         """All names, in the order of the table."""
-        return [name for names in _WHERE.values() for name in names]
+        return list(_ALL)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         """The command of this name."""
-        for module, names in _WHERE.items():
-            if name in names:
-                found: click.Command = getattr(import_module(f"covey.cli.{module}"), f"{name.replace('-', '_')}_command")
-                return found
-        return None
+        if cmd_name not in _ALL:
+            return None
+        module, line = _ALL[cmd_name]
+        found: click.Command = getattr(import_module(f"covey.cli.{module}"), f"{cmd_name.replace('-', '_')}_command")
+        found.name, found.short_help = cmd_name, line
+        return found
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, naming what comes near a wrong name."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            # difflib costs 4 ms that only a wrong word pays
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], self.list_commands(ctx), n=3)
-            if near:
-                raise click.UsageError(f"there is no command {args[0]!r}. Did you mean {' or '.join(near)}?", ctx=ctx) from error
-            raise
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """The commands by section, from the table alone."""
+        for section, commands in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()], col_max=16)
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="covey", message="covey %(version)s")
-def cli() -> None:
+@click.command(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    invoke_without_command=True,
+    epilog='Example: covey ask devops "how is the system?"   `covey COMMAND --help` shows one for each.',
+)
+@click.version_option(__version__, message="covey %(version)s")
+@shared(hidden=True)
+@click.pass_context
+def cli(context: click.Context) -> None:
     """A fleet of AI agents on one server: durable mail, tasks under leases, self-healing.
 
-    `covey up` starts it, `covey ask devops "how is the system?"` talks to it, `covey why ID` explains it.
+    Exit codes: 0 ok, 1 failed, 2 usage, 3 refused by a rule, 4 not found, 5 the fleet can't be reached.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
-def main(args: list[str] | None = None) -> Any:
-    """Run a command; exit codes: 0 ok, 1 failed, 2 usage, 3 refused by a rule, 4 not found, 5 the fleet can't be reached."""
-    return cli.main(args=args, prog_name="covey")
+def run(args: Sequence[str]) -> int:
+    """Run a command; its exit code. What goes wrong comes out as one sentence, or with --json as a problem object; never a traceback."""
+    try:
+        code: Any = cli.main(args=list(args), prog_name="covey", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Abort:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - the blanket except of a door
+        from covey.cli.ending import tell  # noqa: PLC0415 - errors alone pay for what tells them
+
+        before = args[: args.index("--")] if "--" in args else args
+        return tell(error, as_json="--json" in before)
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Be the command line."""
+    sys.exit(run(sys.argv[1:] if args is None else args))

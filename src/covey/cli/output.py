@@ -17,6 +17,7 @@ from covey.base.errors import FACES, CoveyError
 _STYLES = {
     "idle": "bright_black", "active": "green", "busy": "blue", "stalled": "yellow", "error": "red", "stopped": "red", "paused": "yellow",
     "done": "green", "running": "blue", "failed": "red", "blocked": "yellow", "delivered": "green", "dead": "red", "held": "yellow",
+    "ready": "green", "down": "red", "ok": "green", "warn": "yellow", "fail": "red",
 }  # fmt: skip
 
 
@@ -34,6 +35,11 @@ def coloured(word: str) -> str:
 def print_json(value: Any) -> None:
     """The value as indented JSON."""
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def print_json_line(value: Any) -> None:
+    """The value as one line of JSON, for what comes one after another."""
+    click.echo(msgspec.json.encode(value).decode())
 
 
 def ago(at: float | None, now: float) -> str:
@@ -71,24 +77,52 @@ def safe(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "�" for letter in text)
 
 
+class Progress:
+    """A line on the terminal that is written over while something takes long; nothing where no person looks."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._on = sys.stderr.isatty() and not as_json
+        self._shown = False
+
+    def say(self, text: str) -> None:
+        """Show this in place of what was there."""
+        if self._on:
+            sys.stderr.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
+            sys.stderr.flush()
+            self._shown = True
+
+    def count(self, what: str, number: int) -> None:
+        """Show how many so far."""
+        self.say(f"{what}: {number:,}")
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            self._shown = False
+
+
 class Refused(click.ClickException):
     """A problem as the command's end: its sentence on stderr, its exit code by its code."""
 
-    def __init__(self, problem: dict[str, Any], *, as_json: bool) -> None:
+    def __init__(self, problem: dict[str, Any]) -> None:
         super().__init__(str(problem.get("detail", "it failed")))
         self.problem = problem
-        self.as_json = as_json
         face = FACES.get(str(problem.get("code")))
-        self.exit_code = face.exit if face is not None else 1  # type: ignore[misc]  # click's is a class variable by name only
+        self.exit_code = (face.exit or 1) if face is not None else 1  # type: ignore[misc]  # click's is a class variable by name only
 
     @classmethod
-    def of(cls, error: CoveyError, *, as_json: bool) -> Refused:
+    def of(cls, error: CoveyError) -> Refused:
         """The problem of one of our errors."""
-        return cls(error.problem(), as_json=as_json)
+        return cls(error.problem())
 
     def show(self, file: Any = None) -> None:
-        """Print it: JSON on stdout for programs, a sentence on stderr for people."""
-        if self.as_json:
-            print_json(self.problem)
-        else:
-            click.echo(f"covey: {self.message}", err=True)
+        """Print its sentence."""
+        click.echo(f"covey: {safe(self.message)}", file=file, err=True)
+
+
+class Ended(click.exceptions.Exit):
+    """The command has printed what there is; it ends with the exit code of a problem's code."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(FACES[code].exit)

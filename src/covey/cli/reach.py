@@ -1,102 +1,170 @@
-"""How a command reaches the fleet: on its machine through the API's own application in this process, elsewhere over HTTP. One set of paths."""
+"""How a command reaches the fleet: on its machine through the API in this process, elsewhere over HTTP; by the same paths."""
 
 from __future__ import annotations
 
 import asyncio
-import http.client
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, Self, TypeVar
+from urllib.parse import quote, urlencode
 
 import msgspec
 
-from covey.base.config import load
-from covey.base.errors import CoveyError, NotRunning
+from covey.base.config import load, load_text, locate
+from covey.base.errors import Failed, Invalid
 from covey.base.settings import Settings
 from covey.cli.output import Refused
 
+T = TypeVar("T")
+PATIENCE_S = 30.0
+"""An answer comes within so long, beside what it was asked to wait for."""
+WAIT_S = 60.0
+"""So long one call over HTTP waits at most; then the next one does."""
+LOOK_S = 0.1
+"""On this machine one looks so often."""
+AGAIN_S = 1.0
+"""A stream that broke is taken up again after so long."""
+
 
 class Reach:
-    """One command's way to the fleet."""
+    """One command's way to the fleet. Used as a context: it closes what it opened."""
 
-    def __init__(self, *, folder: Path, config: Path | None, url: str | None, as_json: bool, flags: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        *,
+        as_json: bool = False,
+        home: Path | None = None,
+        config: Path | None = None,
+        base_port: int | None = None,
+        url: str | None = None,
+    ) -> None:
         self.as_json = as_json
-        self._folder = folder
+        self.flags: dict[str, object] = {"dir": str(home.absolute()) if home else None, "base_port": base_port}
         self._config = config
         self._url = url
-        self._flags = flags
         self._settings: Settings | None = None
         self._runner: asyncio.Runner | None = None
         self._local: Any = None
+        self._far: Any = None
 
     def flag(self, **flags: object) -> None:
         """Further flags that the settings are read with."""
-        self._flags = {**self._flags, **flags}
+        self.flags |= flags
 
     @property
     def settings(self) -> Settings:
-        """The fleet's settings; refused whole if covey.toml has faults."""
+        """The fleet's settings.
+
+        Raises:
+            Misconfigured: covey.toml has faults; it is refused whole.
+        """
         if self._settings is None:
-            try:
-                self._settings = load(self._config, dir=self._folder, environ=os.environ, flags=self._flags)
-            except CoveyError as error:
-                raise Refused.of(error, as_json=self.as_json) from error
+            self._settings = self.load(self.flags)
         return self._settings
+
+    def load(self, flags: Mapping[str, object]) -> Settings:
+        """The settings as covey.toml, the environment and these flags say."""
+        return load(self._config, dir=Path.cwd(), environ=os.environ, flags=flags)
+
+    def load_text(self, text: str) -> Settings:
+        """The settings as this text in place of covey.toml, the environment and the flags say."""
+        flags = {name: value for name, value in self.flags.items() if name != "dir" and value is not None}
+        folder = str(self.flags["dir"] or "")
+        return load_text(text, root=self.file.parent, home=Path(folder) if folder else None, environ=os.environ, flags=flags)
+
+    @property
+    def file(self) -> Path:
+        """The covey.toml that is read, or would be if it were there."""
+        given = {name: value for name, value in self.flags.items() if value is not None}
+        return locate(self._config, dir=Path.cwd(), environ=os.environ, flags=given).file
+
+    # calls
 
     def get(self, path: str, *, by: str | None = None, **query: Any) -> Any:
         """What is at a path; a parameter that is None is left out."""
-        asked = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items() if value is not None}
-        return self._call("GET", f"{path}?{urlencode(asked)}" if asked else path, None, by)
+        return self._call("GET", _target(path, query), None, by, patience_s=PATIENCE_S + (query.get("wait") or 0.0))
 
     def post(self, path: str, body: Any = None, *, by: str | None = None) -> Any:
         """What comes of a call."""
-        return self._call("POST", path, {} if body is None else body, by)
+        return self._call("POST", path, {} if body is None else body, by, patience_s=PATIENCE_S)
 
-    def _call(self, method: str, path: str, body: Any, by: str | None) -> Any:
-        raw = msgspec.json.encode(body) if body is not None else b""
-        try:
-            status, answer = self._over_http(method, path, raw) if self._url else self.run(self._here(method, path, raw, by or "operator"))
-        except CoveyError as error:
-            raise Refused.of(error, as_json=self.as_json) from error
-        found = msgspec.json.decode(answer) if answer else None
-        if status >= 400 and isinstance(found, dict) and "code" in found and "detail" in found:
-            raise Refused(found, as_json=self.as_json)
+    def _call(self, method: str, target: str, body: Any, by: str | None, *, patience_s: float) -> Any:
+        raw = _encoded(body)
+        if self._url:
+            status, answer = self._over_there().call(method, target, raw, by, patience_s)
+        else:
+            status, answer = self.run(self._in_here().call(method, target, raw, by or "operator"))
+        found = _decoded(answer, status)
+        if status >= 400:
+            raise Refused(found if "code" in found else Failed(f"{target} was answered with HTTP status {status}.").problem())
         return found
 
-    def run(self, step: Any) -> Any:
+    def until(self, ended: Callable[[Any], bool], path: str, timeout_s: float) -> Any:
+        """What is at a path once it has ended, or as it stands when the time is over."""
+        end = time.monotonic() + timeout_s
+        while True:
+            left = end - time.monotonic()
+            found = self.get(path, wait=min(max(left, 0.0), WAIT_S) if self._url else 0)
+            if ended(found) or left <= 0:
+                return found
+            if not self._url:
+                time.sleep(min(LOOK_S, left))
+
+    def follow(self, path: str, since: str | None, **query: Any) -> Iterator[dict[str, Any]]:
+        """What an event list tells, without end, from after `since` on, or from now on. A connection that breaks is taken up again.
+
+        Raises:
+            NotRunning: It can't be had.
+        """
+        yield from self._follow_there(path, since, query) if self._url else self._follow_here(path, since, query)
+
+    def _follow_there(self, path: str, since: str | None, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        while True:
+            for told in self._over_there().stream(_target(path, {**query, "since": since})):
+                since = told.cursor or since
+                if told.kind != "end":
+                    yield {"kind": told.kind, **told.data}
+            time.sleep(AGAIN_S)
+
+    def _follow_here(self, path: str, since: str | None, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        since = since if since is not None else self.run(self._in_here().last())
+        while True:
+            page = self.get(path, since=since, **query)
+            since = page["cursor"]
+            if page["resync"]:
+                yield {"kind": "resync", "cursor": since}
+            yield from page["items"]
+            if not page["more"]:
+                time.sleep(LOOK_S)
+
+    def now(self) -> float:
+        """The store's time."""
+        found: float = self.get("/api/v1/status")["at"] if self._url else self.run(self._in_here().now())
+        return found
+
+    def run(self, step: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on this command's loop."""
         if self._runner is None:
             self._runner = asyncio.Runner()
-        try:
-            return self._runner.run(step)
-        except CoveyError as error:
-            raise Refused.of(error, as_json=self.as_json) from error
+        return self._runner.run(step)
 
-    async def _here(self, method: str, path: str, raw: bytes, by: str) -> tuple[int, bytes]:
+    def _in_here(self) -> Any:
         if self._local is None:
-            # the API's application is loaded only by commands that reach a fleet on this machine
-            from covey.cli.local import Local
+            from covey.cli.local import Local  # noqa: PLC0415 - only a fleet on this machine is reached by the API itself
 
-            self._local = await Local.open(self.settings)
-        found: tuple[int, bytes] = await self._local.call(method, path, raw, by)
-        return found
+            self._local = self.run(Local.open(self.settings))
+        return self._local
 
-    def _over_http(self, method: str, path: str, raw: bytes) -> tuple[int, bytes]:
-        at = urlsplit(self._url or "")
-        kind = http.client.HTTPSConnection if at.scheme == "https" else http.client.HTTPConnection
-        connection = kind(at.hostname or "", at.port, timeout=330)
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get('COVEY_TOKEN', '')}"}
-        try:
-            connection.request(method, at.path.rstrip("/") + path, raw, headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        except OSError as error:
-            raise NotRunning(f"{self._url} can't be reached ({error}); is the fleet up there, and the address right?") from error
-        finally:
-            connection.close()
+    def _over_there(self) -> Any:
+        if self._far is None:
+            from covey.cli.far import Far  # noqa: PLC0415 - http.client costs 30 ms that only calls over HTTP pay
+
+            assert self._url
+            self._far = Far(self._url, lambda: Path(self.settings.data_dir))
+        return self._far
 
     def __enter__(self) -> Self:
         return self
@@ -108,6 +176,28 @@ class Reach:
             self._runner.close()
 
 
+def _target(path: str, query: Mapping[str, Any]) -> str:
+    asked = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(asked, errors='replace')}" if asked else path
+
+
+def _encoded(body: Any) -> bytes:
+    """The body as JSON. A word of the command line that was no UTF-8 came to us with lone surrogates."""
+    if body is None:
+        return b""
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError as error:
+        raise Invalid("a word of the command line is not UTF-8; nothing was stored.") from error
+
+
+def _decoded(answer: bytes, status: int) -> Any:
+    try:
+        return msgspec.json.decode(answer) if answer else {}
+    except msgspec.DecodeError as error:
+        raise Failed(f"the answer, of HTTP status {status}, is no JSON; is the address that of a fleet's API?") from error
+
+
 def part(text: str) -> str:
     """A name or id as a part of a path."""
-    return quote(text, safe="")
+    return quote(text, safe="", errors="replace")

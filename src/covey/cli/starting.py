@@ -1,51 +1,83 @@
-"""`covey up` step by step, and the parts that run alone. Loaded by those commands only."""
+"""`covey up` and `covey down`, and the parts that run alone: agent, controller, console."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
 import click
 import msgspec
 
-from covey.app import consoling, hosting, noding
-from covey.app.starting import Address, check_ports, look, make_ready, running_node, wait_ready
-from covey.base.errors import CoveyError, NotFound
+from covey.app import consoling, hosting, noding, snapshot
+from covey.app.groups import CONSOLE
+from covey.app.opening import run_dir
+from covey.app.starting import Address, Say, check_ports, down, look, make_ready, running_node, wait_ready
+from covey.base.errors import Failed, Unknown
+from covey.base.markers import marker
+from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity
 from covey.base.settings import Settings
-from covey.cli.output import Refused, coloured, print_json, table
+from covey.cli.applying import refuse_leavers, remember_outer, undone
+from covey.cli.options import here, listed, nearest
+from covey.cli.output import Progress, coloured, print_json, table
 from covey.cli.reach import Reach
 from covey.nodes.forkserver import Spec
 from covey.nodes.spawner import ExecSpawner
 
 
+@click.command(epilog="Example: covey up --detach --base-port 9000")
+@click.option("--detach", is_flag=True, help="Return once all is ready; the fleet goes on.")
+@click.option("--only", metavar="A,B", help="Only these agents run on this machine.")
+@click.option("--single-process", is_flag=True, help="All agents in one process, for tiny machines.")
+@here
+def up_command(reach: Reach, detach: bool, only: str | None, single_process: bool) -> int:
+    """Start the fleet: one process an agent, the node that watches them, the API. On a running fleet: print its addresses."""
+    reach.flag(only=listed(only) or None, processes=1 if single_process else None)
+    return start(reach, detach=detach)
+
+
+@click.command(epilog="Example: covey down")
+@here
+def down_command(reach: Reach) -> None:
+    """Stop all processes of the fleet, cleanly; running tasks go back to their queues."""
+    progress = Progress(as_json=reach.as_json)
+    # where nothing ever ran, nothing is made either
+    left = reach.run(down(reach.settings, progress.say)) if run_dir(reach.settings).exists() else []
+    progress.end()
+    if left:
+        raise Failed(f"these could not be ended: {', '.join(left)}.", left=left)
+    print_json({"stopped": True}) if reach.as_json else click.echo("the fleet is down; nothing of it is left running")
+
+
 def start(reach: Reach, *, detach: bool) -> int:
     """Start what does not run yet, and print where it answers (A7a); the exit code."""
-    settings = reach.settings
-    if running_node(settings) is not None:
+    if running_node(reach.settings) is not None:
+        settings = snapshot.read(snapshot.path_of(reach.settings))
         _print(reach, reach.run(look(settings)), "the fleet runs already")
         return 0
+    settings = reach.settings
     began = time.monotonic()
-    path = _made_ready(reach, check=True)
+    check_ports(settings)
+    path = _made_ready(settings)
+    remember_outer(settings, reach.flags, os.environ)
     if not reach.as_json:
         click.echo(f"starting {len(settings.agents)} agents; data in {os.path.relpath(settings.data_dir)}")
-    if detach:
-        node: Identity = reach.run(ExecSpawner().spawn(_node_spec(settings, path)))
-        reach.run(_announce(reach, settings, node, began))
-        return 0
-    return int(reach.run(_in_the_foreground(reach, settings, began)))
+    if not detach:
+        return reach.run(_in_the_foreground(reach, settings, began))
+    node = reach.run(ExecSpawner().spawn(_node_spec(settings, path)))
+    reach.run(_announce(reach, settings, node, began))
+    return 0
 
 
-def _made_ready(reach: Reach, *, check: bool) -> Path:
-    try:
-        if check:
-            check_ports(reach.settings)
-        return asyncio.run(make_ready(reach.settings))
-    except CoveyError as error:
-        raise Refused.of(error, as_json=reach.as_json) from error
+def _made_ready(settings: Settings) -> Path:
+    """The snapshot, once all is there that processes need; an agent that is no longer wanted goes only if it leaves nothing undone."""
+    if (Path(settings.data_dir) / "store.db").exists() or settings.store:
+        refuse_leavers(asyncio.run(undone(settings)))
+    return asyncio.run(make_ready(settings))
 
 
 def _node_spec(settings: Settings, path: Path) -> Spec:
@@ -58,19 +90,32 @@ def _node_spec(settings: Settings, path: Path) -> Spec:
 
 async def _announce(reach: Reach, settings: Settings, node: Identity, began: float) -> None:
     """Wait until all is ready, and print where it answers."""
-    say = (lambda line: None) if reach.as_json else (lambda line: click.echo(f"  {line}"))
-    found = await wait_ready(settings, node, say)
+    progress = Progress(as_json=reach.as_json)
+    try:
+        found = await _waited(settings, node, progress.say)
+    finally:
+        progress.end()
     _print(reach, found, f"ready after {time.monotonic() - began:.1f} s")
+
+
+async def _waited(settings: Settings, node: Identity, say: Say) -> list[Address]:
+    """As `wait_ready`; a node that gave way to another one, which was started at the same time, is no failure."""
+    try:
+        return await wait_ready(settings, node, say)
+    except Failed:
+        other = running_node(settings)
+        if other is None or other.identity == node:
+            raise
+        return await wait_ready(settings, other.identity, say)
 
 
 def _print(reach: Reach, found: list[Address], headline: str) -> None:
     if reach.as_json:
         print_json({"status": headline, "addresses": [each._asdict() for each in found]})
+        sys.stdout.flush()
         return
     click.echo(headline)
-    table(
-        ["NAME", "STATE", "ADDRESS"], [[each.name, coloured("active" if each.ready else "stalled"), each.url] for each in found], empty=""
-    )
+    table(["NAME", "STATE", "ADDRESS"], [[each.name, coloured("ready" if each.ready else "down"), each.url] for each in found], empty="")
 
 
 async def _in_the_foreground(reach: Reach, settings: Settings, began: float) -> int:
@@ -97,26 +142,57 @@ def one_agent(reach: Reach, name: str, port: int | None) -> int:
     settings = reach.settings
     agent = settings.agent(name)
     if agent is None:
-        names = ", ".join(each.id for each in settings.agents)
-        raise Refused.of(NotFound(f"there is no agent {name!r}; the fleet has: {names}.", field="agent"), as_json=reach.as_json)
+        raise Unknown(f"there is no agent {name!r}; {nearest(name, [each.id for each in settings.agents])}", field="agent")
     if port is not None and port != agent.port:
         agents = tuple(msgspec.structs.replace(each, port=port) if each.id == name else each for each in settings.agents)
         settings = msgspec.structs.replace(settings, agents=agents)
-    _made_ready(reach, check=False)
+    _made_ready(reach.settings)
     noding.log_to_stderr()
-    try:
-        return asyncio.run(hosting.host(settings, [name], os.environ.get("COVEY_NODE", name)))
-    except CoveyError as error:
-        raise Refused.of(error, as_json=reach.as_json) from error
+    return _said(settings, name, asyncio.run(hosting.host(settings, [name], os.environ.get("COVEY_NODE", name))))
+
+
+def _said(settings: Settings, name: str, code: int) -> int:
+    """The exit code; if it is that of a process that runs already, that is said (A10)."""
+    if code == EX_OWN_INSTANCE:
+        found = marker(run_dir(settings) / f"{name}.lock")
+        click.echo(f"covey: {name} runs already{f' (pid {found.pid})' if found else ''}; there is nothing to start.", err=True)
+    return code
 
 
 def controller(reach: Reach) -> int:
     """Be the node, with no children; the exit code."""
-    _made_ready(reach, check=False)
+    _made_ready(reach.settings)
     noding.log_to_stderr()
-    return asyncio.run(noding.run(reach.settings, children=False))
+    return _said(reach.settings, noding.NODE, asyncio.run(noding.run(reach.settings, children=False)))
 
 
 def console(reach: Reach) -> int:
     """Be the API; the exit code."""
-    return consoling.main(str(_made_ready(reach, check=False)))
+    return _said(reach.settings, CONSOLE, consoling.main(str(_made_ready(reach.settings))))
+
+
+@click.command(epilog="Example: AGENT_ID=coder PORT=8002 covey agent")
+@click.argument("name", required=False, envvar="AGENT_ID", metavar="[AGENT]")
+@click.option("--port", type=click.IntRange(1, 65535), envvar="PORT", help="Another port than the settings give.")
+@here
+def agent_command(reach: Reach, name: str | None, port: int | None) -> int:
+    """One agent alone, as containers run them; its name may come from AGENT_ID, its port from PORT."""
+    if not name:
+        raise click.UsageError("name the agent, or set AGENT_ID.")
+    return one_agent(reach, name, port)
+
+
+@click.command(epilog="Example: covey controller")
+@here
+def controller_command(reach: Reach) -> int:
+    """The node without children: it leads, sweeps, and writes the shared files."""
+    return controller(reach)
+
+
+@click.command(epilog="Example: PORT=8000 covey console")
+@click.option("--port", type=click.IntRange(1, 65535), envvar="PORT", help="Another port than the settings give.")
+@here
+def console_command(reach: Reach, port: int | None) -> int:
+    """The API (and later the console's pages) alone; its port may come from PORT."""
+    reach.flag(console_port=port)
+    return console(reach)

@@ -1,0 +1,190 @@
+"""A fleet in one file, and back: the store, the tokens, the archive, covey.toml, in a tar with a manifest.
+
+The store's part is what `store.upkeep` makes and takes. Nothing is taken out of a file that was not put in by name.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from covey.app.opening import engine_of, run_dir
+from covey.base import token_file
+from covey.base.clock import SystemClock
+from covey.base.errors import Conflict, CoveyError, Failed, Invalid, NotFound
+from covey.base.markers import markers
+from covey.base.settings import Settings
+from covey.messages.retention import end_leases as end_mail
+from covey.store import upkeep
+from covey.tasks.retention import end_leases as end_tasks
+from covey.version import __version__
+
+FORMAT = 1
+MANIFEST, STORE, TOKENS, CONFIG, ARCHIVE = "manifest.json", "store.db", token_file.NAME, "covey.toml", "archive"
+_LARGEST = 64 * 1024 * 1024
+"""No part but the store and the archive's files is larger."""
+
+
+class Manifest(msgspec.Struct):
+    """What a backup says of itself."""
+
+    format: int
+    version: str
+    at: float
+    config: str
+    """The name of the configuration's file, empty if there was none."""
+
+
+async def backup(settings: Settings, config: Path, file: Path) -> dict[str, Any]:
+    """What was written to the file, which is there whole or not at all.
+
+    Raises:
+        Failed, StoreUnavailable: It can't be written, or the store can't be read.
+    """
+    part = file.with_name(f".{file.name}.part")
+    try:
+        with tempfile.TemporaryDirectory(prefix=".covey-backup-", dir=file.parent) as folder:
+            store = Path(folder) / STORE
+            await upkeep.backup(engine_of(settings), store)
+            parts = _write(part, _parts(settings, config, store), file.name.endswith(("gz", "tgz")))
+        size = part.stat().st_size
+        part.replace(file)
+    except OSError as error:
+        raise Failed(f"{file} can't be written: {error.strerror}.", field="file") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return {"file": str(file), "bytes": size, "parts": parts}
+
+
+def _parts(settings: Settings, config: Path, store: Path) -> dict[str, Path]:
+    """What goes in, by its name there."""
+    data = Path(settings.data_dir)
+    found = {STORE: store, TOKENS: data / TOKENS, CONFIG: config, ARCHIVE: data / ARCHIVE}
+    return {name: path for name, path in found.items() if path.exists()}
+
+
+def _write(part: Path, parts: dict[str, Path], packed: bool) -> list[str]:
+    manifest = Manifest(FORMAT, __version__, SystemClock().wall(), CONFIG if CONFIG in parts else "")
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as raw:
+        with tempfile.NamedTemporaryFile(dir=part.parent) as told, tarfile.open(fileobj=raw, mode="w:gz" if packed else "w") as tar:
+            told.write(msgspec.json.encode(manifest))
+            told.flush()
+            for name, path in {MANIFEST: Path(told.name), **parts}.items():
+                tar.add(path, arcname=name, filter=_bare)
+        os.fsync(raw.fileno())
+    return list(parts)
+
+
+def _bare(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """A file or folder without its owner; links and the like stay out."""
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member if member.isreg() or member.isdir() else None
+
+
+def restore(file: Path, config: Path, settings_with: Callable[[str | None], Settings]) -> dict[str, Any]:
+    """What was put in the place of what was there. `settings_with` gives the settings that a text of covey.toml comes to.
+
+    Raises:
+        NotFound, Invalid: There is no such file, or it is no sound backup; nothing was changed.
+        Conflict: The fleet runs; nothing was changed.
+    """
+    with _unpacked(file) as (folder, manifest):
+        text = (folder / CONFIG).read_text(encoding="utf-8") if manifest.config else None
+        settings = settings_with(text)
+        _refuse_running(settings)
+        data = Path(settings.data_dir)
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        epoch = _restore_store(settings, folder / STORE)
+        done = [STORE]
+        for name, target in ((TOKENS, data / TOKENS), (ARCHIVE, data / ARCHIVE), (CONFIG, config)):
+            if (folder / name).exists():
+                _put(folder / name, target)
+                done.append(name)
+    return {"file": str(file), "parts": done, "epoch": epoch, "madeAt": manifest.at, "madeBy": manifest.version}
+
+
+def _refuse_running(settings: Settings) -> None:
+    found = markers(run_dir(settings))
+    if found:
+        names = ", ".join(each.name for each in found[:10])
+        raise Conflict(f"the fleet runs ({names}); nothing was changed. Stop it first: `covey down`.")
+
+
+def _restore_store(settings: Settings, path: Path) -> str:
+    engine = engine_of(settings)
+    try:
+        return upkeep.restore(engine, path, SystemClock().wall, (end_tasks, end_mail))
+    finally:
+        engine.close()
+
+
+def _put(source: Path, target: Path) -> None:
+    """Put a file or folder in place; what differs there is kept beside it as `….replaced`."""
+    if target.is_file() and source.is_file() and target.read_bytes() == source.read_bytes():
+        return
+    if target.exists():
+        kept = target.with_name(target.name + ".replaced")
+        _remove(kept)
+        target.rename(kept)
+    source.chmod(0o700 if source.is_dir() else 0o600)
+    shutil.move(source, target)
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _unpacked(file: Path) -> Iterator[tuple[Path, Manifest]]:
+    """A folder with the parts of a backup, and what it says of itself.
+
+    Raises:
+        NotFound, Invalid: There is no such file, or it is no backup of a fleet.
+    """
+    if not file.is_file():
+        raise NotFound(f"there is no file {file}; nothing was changed.", field="file")
+    with tempfile.TemporaryDirectory(prefix=".covey-restore-", dir=file.parent if os.access(file.parent, os.W_OK) else None) as name:
+        folder = Path(name)
+        try:
+            with tarfile.open(file) as tar:
+                for member in tar:
+                    _extract(tar, member, folder)
+            manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        except (tarfile.TarError, EOFError, OSError, msgspec.MsgspecError) as error:
+            raise _refused(file, "it is no tar file" if isinstance(error, tarfile.ReadError) else str(error)) from error
+        if manifest.format > FORMAT or not (folder / STORE).is_file():
+            raise _refused(file, f"it was made by a newer Covey ({manifest.version})" if manifest.format > FORMAT else "it holds no store")
+        yield folder, manifest
+
+
+def _refused(file: Path, why: str) -> CoveyError:
+    return Invalid(f"{file} is not a backup that can be restored: {why}. Nothing was changed; take another one.", field="file")
+
+
+def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    """Take out what a backup may hold, by its name; anything else is left in."""
+    parts = member.name.split("/")
+    if ".." in parts or not (member.name in (MANIFEST, STORE, TOKENS, CONFIG) or parts[0] == ARCHIVE):
+        return
+    target = folder.joinpath(*parts)
+    if member.isdir():
+        target.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return
+    if not member.isreg() or (parts[0] not in (STORE, ARCHIVE) and member.size > _LARGEST):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    source = tar.extractfile(member)
+    assert source is not None
+    with source, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
+        while part := source.read(1 << 20):
+            out.write(part)

@@ -1,0 +1,73 @@
+"""How a command ends when something went wrong: one sentence for people, a problem object for programs, an exit code by the one table.
+
+Loaded by errors only. What is a fault of ours goes with its traceback into a file, never onto the screen, unless COVEY_DEBUG is set.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import click
+
+from covey.base.errors import CoveyError, Failed, Invalid
+from covey.cli.output import Refused, print_json
+
+
+def tell(error: Exception, *, as_json: bool) -> int:
+    """Say what went wrong; the exit code."""
+    if debugging():
+        traceback.print_exception(error)
+    if isinstance(error, click.UsageError) and as_json:
+        error = Refused.of(Invalid(_in_one_line(error), field=_field_of(error)))
+    elif isinstance(error, CoveyError):
+        error = Refused.of(error)
+    elif not isinstance(error, click.ClickException):
+        error = Refused.of(_fault(error))
+    if isinstance(error, Refused) and as_json:
+        print_json(error.problem)
+    else:
+        error.show()
+    return error.exit_code
+
+
+def debugging() -> bool:
+    """Whether tracebacks are wanted on the screen."""
+    return bool(os.environ.get("COVEY_DEBUG"))
+
+
+def _in_one_line(error: click.UsageError) -> str:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return f"{error.ctx.command_path} needs a command; `{error.ctx.command_path} --help` lists them"
+    return error.format_message()
+
+
+def _field_of(error: click.UsageError) -> str | None:
+    if isinstance(error, click.NoSuchOption):
+        return error.option_name
+    param = error.param if isinstance(error, click.BadParameter) else None
+    if param is None:
+        return None
+    return max(param.opts, key=len) if param.param_type_name == "option" else param.human_readable_name
+
+
+def _fault(error: Exception) -> CoveyError:
+    if isinstance(error, OSError) and error.filename is not None:
+        return Failed(f"{error.filename}: {error.strerror}.")
+    path = write_trace("".join(traceback.format_exception(error)))
+    return Failed(f"something failed inside Covey ({type(error).__name__}); {path} says where. Please report it.", log=str(path))
+
+
+def write_trace(text: str) -> Path:
+    """The new file that holds the text, for its owner only; the standard error if no file can be made."""
+    try:
+        handle, name = tempfile.mkstemp(prefix="covey-", suffix=".log")
+        with os.fdopen(handle, "w", errors="replace") as file:
+            file.write(text)
+        return Path(name)
+    except OSError:
+        sys.stderr.write(text)
+        return Path("/dev/stderr")
