@@ -18,7 +18,7 @@ import msgspec
 from covey.agents import carrying as agents
 from covey.agents import roster
 from covey.agents.carrying import CarriedMetrics
-from covey.base.errors import CoveyError, NotFound
+from covey.base.errors import CoveyError, Failed, NotFound
 from covey.contexts import carrying as contexts
 from covey.contexts.carrying import CarriedEntry
 from covey.files import foreign, seeds, tree
@@ -117,13 +117,10 @@ class _Import:
                 waiting.append(Ordered(thing.item, thing.value, 0.0))
         now = await self._store.read(lambda tx: tx.now)
         waiting += await asyncio.to_thread(seeds.tasks, self._folder, now, self.faults)
-        ordered, circles = in_order(waiting)
-        for each in circles:
-            self.faults.add(
-                each.item.file,
-                each.item.place,
-                f"{each.task.task_id} needs itself by way of others, so it could never run: it was left out.",
-            )
+        ordered, never = in_order(waiting)
+        for each in never:
+            what = f"{each.task.task_id} needs itself by way of others, or one that does, so it could never run: it was left out."
+            self.faults.add(each.item.file, each.item.place, what)
         in_tree = {each.task.task_id for each in waiting}
         things = (Thing(each.item, each) for each in ordered)
 
@@ -162,13 +159,22 @@ class _Import:
         others: list[tuple[Thing, Any]] = []
         line = iter(things)
         while batch := await asyncio.to_thread(lambda: list(islice(line, AT_ONCE))):
-            answers = await self._store.write(put_each, put, [thing.value for thing in batch])
+            answers = await self._put_batch(put, [thing.value for thing in batch])
             for thing, answer in zip(batch, answers, strict=True):
                 self._note(what, thing, answer)
                 if isinstance(answer, NeedsOthers):
                     others.append((thing, answer))
             self._progress(what, self.taken.get(what, 0) + self.known.get(what, 0))
         return others
+
+    async def _put_batch(self, put: Putting, values: list[Any]) -> list[Any]:
+        """The answers to a batch. One that the store can't hold, for a reason nobody thought of, costs only itself."""
+        try:
+            return await self._store.write(put_each, put, values)
+        except Failed as error:
+            if len(values) == 1:
+                return [error]
+            return [answer for value in values for answer in await self._put_batch(put, [value])]
 
     def _note(self, what: str, thing: Thing, answer: Any) -> None:
         if isinstance(answer, CoveyError):

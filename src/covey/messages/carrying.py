@@ -96,18 +96,22 @@ def _is_known(tx: Transaction, message: CarriedMessage) -> bool:
 def _copies_for_us(tx: Transaction, message: CarriedMessage) -> tuple[list[CarriedCopy], list[str]]:
     """The copies whose receivers are of this fleet, and a sentence for each that is not."""
     wanted = message.copies or [_quiet_copy(tx, message, name) for name in _addressed(tx, message)]
-    names = {*roster.all_names(tx), OPERATOR}
     kept, notes = [], []
     for copy in {each.receiver: each for each in wanted}.values():
-        if copy.receiver in names or (copy.state not in OPEN and is_agent_name(copy.receiver)):
+        if _is_of_the_fleet(tx, copy.receiver) or (copy.state not in OPEN and is_agent_name(copy.receiver)):
             kept.append(copy)
         else:
             notes.append(f"{copy.receiver[:60]!r} is not of this fleet; its copy was left out.")
-    if wanted and not kept:
+    if not kept:
         raise Invalid(f"to is {', '.join(repr(each.receiver[:60]) for each in wanted[:5])}: nobody of this fleet.", field="to")
-    if message.from_ not in names and message.from_ != SYSTEM:
+    if message.from_ != SYSTEM and not _is_of_the_fleet(tx, message.from_):
         notes.append(f"its sender {message.from_!r} is not of this fleet; it was taken, a reply to it will be refused.")
     return kept, notes
+
+
+def _is_of_the_fleet(tx: Transaction, name: str) -> bool:
+    agent = roster.seek(tx, name)
+    return name == OPERATOR or (agent is not None and agent.removed_at is None)
 
 
 def _quiet_copy(tx: Transaction, message: CarriedMessage, receiver: str) -> CarriedCopy:
