@@ -106,6 +106,15 @@ async def test_each_event_is_written_once_over_rounds_and_restarts(
 
 
 @rule("S3")
+async def test_two_that_lead_in_turn_write_each_event_once(fleet: Store, settings: Settings, clock: ManualClock, root: Path) -> None:
+    turns = [Logs(fleet, settings, clock) for _ in range(2)]
+    for number in range(6):
+        await fleet.write(sending.send, draft("coder", f"number {number}"), THE_OPERATOR)
+        await go(fleet, turns[number % 2])
+    assert [line["head"] for line in lines_of(root / "communication/messages.log")] == [f"number {number}" for number in range(6)]
+
+
+@rule("S3")
 async def test_a_round_in_which_nothing_happened_writes_nothing(writer: Logs, fleet: Store, root: Path) -> None:
     await go(fleet, writer)
     before = {name: os.lstat(root / name) for name in files_below(root)}

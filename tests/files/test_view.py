@@ -169,9 +169,10 @@ async def test_an_agent_that_falls_silent_is_shown_as_stalled_without_any_event(
     await fleet.write(living.arrive, "chief", node="here", pid=7, start_ticks=1, boot_id="b", port=8001)
     await go(fleet, view)
     assert read(shared / "agent-states/chief.json")["status"] == "idle"
-    clock.at += 61
     view._refresh_due = clock.at + 1000
-    await go(fleet, view)
+    for _ in range(61):
+        clock.at += 1
+        await view.round()
     assert read(shared / "agent-states/chief.json")["status"] == "stalled"
     assert read(shared / "system/protocol-state.json")["agents"] == {"stalled": 8}
 
@@ -279,6 +280,21 @@ async def test_two_that_keep_one_tree_for_a_while_do_not_take_each_other_for_int
         await go(fleet, one)
         await go(fleet, other)
     assert await told_in_time(fleet, "file.edited") == []
+
+
+@rule("S1")
+async def test_after_a_time_in_which_another_kept_the_tree_nobody_is_taken_for_an_intruder(
+    fleet: Store, settings: Settings, clock: ManualClock, shared: Path
+) -> None:
+    one, other = View(fleet, settings, clock), View(fleet, settings, clock)
+    await go(fleet, one)
+    clock.at += viewing.PAUSE_S + 1
+    await fleet.write(sending.send, draft("coder", "meanwhile"), THE_OPERATOR)
+    await go(fleet, other)
+    await fleet.write(sending.send, draft("coder", "and now"), THE_OPERATOR)
+    await go(fleet, one)
+    assert await told_in_time(fleet, "file.edited") == []
+    assert len(read(shared / "communication/messages.json")) == 2
 
 
 @rule("S1")

@@ -32,9 +32,9 @@ OUTPUT_S = 30.0
 FOLLOW_S = 0.3
 
 
-def read_on(tx: Transaction, start: Bookmark | None) -> events.Pages:
+def read_on(tx: Transaction) -> events.Pages:
     """The next events for the logs."""
-    return events.after(tx, start or events.bookmark(tx, BOOKMARK), limit=PAGE)
+    return events.after(tx, events.bookmark(tx, BOOKMARK), limit=PAGE)
 
 
 @relaxed
@@ -51,7 +51,6 @@ class Logs:
         self._clock = clock
         self._root = Path(settings.logs_dir)
         self._teller = Teller(store, "logs")
-        self._bookmark: Bookmark | None = None
         self._written: dict[str, Bookmark] = {}
         """Up to where each log has got, when a round was cut short by the disk."""
         self._lost: set[str] = set()
@@ -86,11 +85,10 @@ class Logs:
 
     async def _write_page(self) -> bool:
         """Write some events; whether there may be more."""
-        page = await self._store.read(read_on, self._bookmark)
+        page = await self._store.read(read_on)
         if page.events:
             await asyncio.to_thread(self._append_all, page.events)
             await self._store.write(move_on, page.bookmark)
-        self._bookmark = page.bookmark
         self._written.clear()
         return page.full
 

@@ -34,6 +34,8 @@ LOOKED_AT = 500
 """So many agents' files a round are looked at for edits, the whole fleet's files in each."""
 FAILURES_A_ROUND = 8
 TOLD_AGAIN_S = 5.0
+PAUSE_S = 30.0
+"""After so long without a round another process may have kept the tree: it is begun anew."""
 ACTIVE_S = 60.0
 
 
@@ -101,12 +103,16 @@ class View:
         self._beats_due = 0.0
         self._refresh_due = 0.0
         self._looked_at = 0
+        self._round_at = 0.0
 
     async def round(self) -> None:
         """Bring the tree up to date. An error of the disk is said once, and the next round tries again."""
         now = self._clock.boot()
-        if self._bookmark is None:
+        if self._bookmark is None or now - self._round_at > PAUSE_S:
             self._bookmark = await self._store.read(events.last)
+            self._folder.forget()
+            self._refresh_due = now
+        self._round_at = now
         await self._see(now)
         if now >= self._refresh_due:
             await self._refresh()

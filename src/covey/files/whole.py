@@ -70,6 +70,10 @@ class Folder:
             del self._written[name]
         return bool(lost)
 
+    def forget(self) -> None:
+        """Nobody knows any more what was written: as at the start."""
+        self._written.clear()
+
     def changed(self, names: Iterable[str]) -> list[str]:
         """Those of our files that do not look as they were left."""
         root = f"{self.root}/"  # joined as text: this is done for hundreds of files, twice a second
