@@ -12,7 +12,9 @@ LEAVE = statement(__package__, "leave")
 BEAT = statement(__package__, "beat")
 END_PROCESSES = statement(__package__, "end_processes")
 SHIFT_BEATS = statement(__package__, "shift_beats")
-FLAG = statement(__package__, "flag")
+PAUSE = statement(__package__, "pause")
+STOP = statement(__package__, "stop")
+RESUME = statement(__package__, "resume")
 FAIL = statement(__package__, "fail")
 ACTED = statement(__package__, "acted")
 FAILED_ONCE = statement(__package__, "failed_once")
@@ -23,7 +25,9 @@ def arrive(tx: Transaction, name: str, *, node: str, pid: int, start_ticks: int,
     """The agent's process runs; its address stands in the store from now on."""
     agent = roster.find(tx, name)
     row = tx.one(ARRIVE, agent=name, node=node, pid=pid, start_ticks=start_ticks, boot_id=boot_id, now=tx.now)
-    tx.happened("agent.started", agent=name, pid=pid, node=node, port=port, restarts=row.restarts if row else 0, paused=not agent.takes_work)
+    tx.happened(
+        "agent.started", agent=name, pid=pid, node=node, port=port, restarts=row.restarts if row else 0, paused=not agent.takes_work
+    )
 
 
 def leave(tx: Transaction, name: str, *, pid: int, reason: str) -> None:
@@ -56,8 +60,14 @@ def shift_beats(tx: Transaction, seconds: float) -> None:
 
 
 def pause(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
-    """The agent takes nothing new until `resume`; its mail is held (M5)."""
-    _flag(tx, name, "agent.paused", by, reason, paused=tx.now, stopped=None)
+    """The agent takes nothing new until `resume`; its mail is held (M5). One that is stopped stays so.
+
+    Raises:
+        Forbidden: The caller is neither the operator nor the lead.
+    """
+    _check_command(tx, name, by)
+    tx.run(PAUSE, id=name, reason=reason or None, now=tx.now)
+    _tell(tx, name, "agent.paused", by, reason)
 
 
 def stop(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
@@ -66,21 +76,27 @@ def stop(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
     Raises:
         Forbidden: The caller is neither the operator nor the lead.
     """
-    _flag(tx, name, "agent.stopped", by, reason, paused=None, stopped=tx.now)
+    _check_command(tx, name, by)
+    tx.run(STOP, id=name, reason=reason or None, now=tx.now)
+    _tell(tx, name, "agent.stopped", by, reason)
 
 
 def resume(tx: Transaction, name: str, by: Caller) -> None:
     """The agent takes mail and work again; restarts that were given up are tried again."""
-    _flag(tx, name, "agent.resumed", by, "", paused=None, stopped=None)
-    tx.run(FAIL, agent=name, at=None, reason=None)
+    _check_command(tx, name, by)
+    tx.run(RESUME, id=name)
+    try_again(tx, name)
+    _tell(tx, name, "agent.resumed", by, "")
     tx.ring("node")
 
 
-def _flag(tx: Transaction, name: str, kind: str, by: Caller, reason: str, *, paused: float | None, stopped: float | None) -> None:
+def _check_command(tx: Transaction, name: str, by: Caller) -> None:
     if not may_command(tx, by):
         raise Forbidden(f"{by.name} may not do this to {name}: only the operator and the lead may.")
     roster.find(tx, name)
-    tx.run(FLAG, id=name, paused=paused, stopped=stopped, reason=reason or None)
+
+
+def _tell(tx: Transaction, name: str, kind: str, by: Caller, reason: str) -> None:
     tx.happened(kind, agent=name, by=by.name, reason=reason)
     tx.ring(name)
 
@@ -94,6 +110,11 @@ def give_up(tx: Transaction, name: str, reason: str) -> None:
     """No more restarts: status `error` until `resume` (H7)."""
     tx.run(FAIL, agent=name, at=tx.now, reason=reason)
     tx.happened("agent.given_up", agent=name, reason=reason)
+
+
+def try_again(tx: Transaction, name: str) -> None:
+    """Restarts that were given up are tried again; flags stay as they are."""
+    tx.run(FAIL, agent=name, at=None, reason=None)
 
 
 def acted(tx: Transaction, name: str, *, tasks: int = 0, task_s: float = 0.0, messages: int = 0) -> None:

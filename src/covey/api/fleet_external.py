@@ -15,7 +15,7 @@ from covey.brains.model import Asked, Outcome, failure
 from covey.messages.envelope import enveloped
 from covey.messages.model import Message
 from covey.runner import joining
-from covey.runner.turns import Lane, Limits, Work
+from covey.runner.work import Lane, Limits, Work
 from covey.store import events
 from covey.tasks import working
 

@@ -1,11 +1,10 @@
-"""A process that holds agents, one as a rule: each with its lock, its port, its runner. It ends by SIGTERM, or when it must (A5, A10, H4)."""
+"""A process that holds agents, one as a rule, each with its lock, port and runner. It ends by SIGTERM, or when it must (A5, A10, H4)."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-import signal
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -15,94 +14,77 @@ from covey.api.agent_port import make_app
 from covey.api.door import Door
 from covey.api.serving import Serving, serve
 from covey.app import snapshot
-from covey.app.duties import Sweeper
-from covey.app.noding import log_to_stderr
 from covey.app.opening import open_store, run_dir
+from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr, take_all_files
 from covey.base import token_file
 from covey.base.clock import Clock, SystemClock
 from covey.base.ending import end
-from covey.base.errors import CoveyError, PortTaken
-from covey.base.markers import NameLock
+from covey.base.errors import CoveyError, Failed, PortTaken
+from covey.base.markers import NameLock, marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity, set_title
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import Site
 from covey.brains.making import make
-from covey.runner import turns
+from covey.runner import holding
 from covey.runner.runner import Runner
-from covey.runner.watchdog import EX_HUNG, Watchdog
+from covey.runner.sweeping import Sweeper
+from covey.runner.watchdog import Watchdog
 from covey.store import Store
 from covey.tasks import runs
 
 log = logging.getLogger("covey.agent")
 
 
-class Leaving:
-    """Whether and why this process ends."""
-
-    def __init__(self) -> None:
-        self.asked = asyncio.Event()
-        self.why = ""
-        self.code = 0
-
-    def leave(self, why: str, code: int = 0) -> None:
-        """End, for this reason; the first one counts."""
-        if not self.asked.is_set():
-            log.warning("this process ends: %s", why) if why else None
-            self.why, self.code = why, code
-            self.asked.set()
-
-
-def main(snapshot_path: str, names: list[str], node: str) -> int:
+def main(snapshot_path: str, names: list[str], node: str, edition: str = "") -> int:
     """Be these agents until told to end; the exit code."""
     log_to_stderr()
     settings = snapshot.read(Path(snapshot_path))
     try:
-        return asyncio.run(host(settings, names, node))
+        return gone_soon(asyncio.run(host(settings, names, node, edition)))
     except CoveyError as error:
-        print(f"{', '.join(names)}: {error.message}", file=sys.stderr)
+        sys.stderr.write(f"{', '.join(names)}: {error.message}\n")
         return EX_OWN_INSTANCE if isinstance(error, PortTaken) and error.details.get("own") else 1
 
 
-async def host(settings: Settings, names: list[str], node: str) -> int:
-    """Hold the agents; the exit code."""
-    leaving = Leaving()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, leaving.leave, "")
+async def host(settings: Settings, names: list[str], node: str, edition: str = "") -> int:
+    """Hold the agents; the exit code. Those that the settings no longer have are left out; without any there is nothing to be."""
     agents = [agent for name in names if (agent := settings.agent(name)) is not None]
+    if not agents:
+        sys.stderr.write(f"{', '.join(names)}: no such agent in this fleet any more\n")
+        return 0
     locks = [NameLock(run_dir(settings) / f"{agent.id}.lock") for agent in agents]
-    if not all(lock.take(agent.id, agent.port) for lock, agent in zip(locks, agents, strict=True)):
-        return EX_OWN_INSTANCE
+    for lock, agent in zip(locks, agents, strict=True):
+        if not lock.take(agent.id, agent.port, edition):
+            holder = marker(run_dir(settings) / f"{agent.id}.lock")
+            sys.stderr.write(f"{agent.id} runs already{f' as process {holder.pid}' if holder else ''}; there is nothing to start\n")
+            return EX_OWN_INSTANCE
     set_title(f"covey agent {' '.join(names)}"[:200])
+    take_all_files()
+    leaving = Leaving(settings.grace_s + BOUND_S)
+    leaving.hear_signals()
     clock = SystemClock()
-    store = open_store(settings, clock)
-    watchdog = Watchdog(loop, settings.watchdog_s)
+    watchdog = Watchdog(asyncio.get_running_loop(), settings.watchdog_s)
     watchdog.start()
+    store = open_store(settings, clock)
     try:
         async with AsyncExitStack() as stack:
             for agent in agents:
-                await _bring_up(stack, store, settings, agent, node, clock, leaving)
+                if not leaving.asked.is_set():
+                    await _bring_up(stack, store, settings, agent, node, clock, leaving)
             await leaving.asked.wait()
-            bound = loop.call_later(settings.grace_s + 30, _end_hard, leaving)
-        bound.cancel()
     finally:
-        watchdog.stop()
         await store.close()
+        watchdog.stop()
+        leaving.done()
     return leaving.code
-
-
-def _end_hard(leaving: Leaving) -> None:
-    """Cleaning up did not come to an end."""
-    print(f"this process did not end in good order ({leaving.why}); it ends now", file=sys.stderr)
-    os._exit(EX_HUNG)
 
 
 async def _bring_up(
     stack: AsyncExitStack, store: Store, settings: Settings, agent: AgentSettings, node: str, clock: Clock, leaving: Leaving
 ) -> None:
     """An agent that serves and works; all of it is undone by the stack, in reverse."""
-    await end_predecessor(store, agent.id, settings, clock)
+    await end_predecessor(store, agent.id, clock)
     runner = Runner(
         store=store,
         agent=agent,
@@ -111,7 +93,7 @@ async def _bring_up(
         clock=clock,
         node=node,
         pid=os.getpid(),
-        sweep=Sweeper(store, settings).one_round,
+        sweep=Sweeper(store, settings.start_s).one_round,
         leave=leaving.leave,
     )
     serving: Serving = await serve(
@@ -127,9 +109,10 @@ async def _bring_up(
 
 
 def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
-    """What the process lends its brain: its own address and its own token, no other."""
+    """What the process lends its brain: the fleet's address and its own token, no other."""
     token = token_file.read(Path(settings.data_dir)).get(agent.id, "")
-    return Site(url=f"http://{settings.host}:{settings.console_port}", token=token, grace_s=settings.grace_s, clock=clock)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return Site(url=f"http://{host}:{settings.console_port}", token=token, grace_s=settings.grace_s, clock=clock)
 
 
 async def _depart(store: Store, agent: str, leaving: Leaving) -> None:
@@ -139,11 +122,18 @@ async def _depart(store: Store, agent: str, leaving: Leaving) -> None:
         log.warning("%s: %s", agent, error.message)
 
 
-async def end_predecessor(store: Store, agent: str, settings: Settings, clock: Clock) -> None:
-    """End what a dead process of this agent left running, then free what it held (K4c, M3)."""
+async def end_predecessor(store: Store, agent: str, clock: Clock) -> None:
+    """End what a dead process of this agent left running, then free what it held (K4c, M3).
+
+    Raises:
+        Failed: Something of it can't be ended.
+    """
     for run in await store.read(runs.open_of, agent):
         brain = Identity(run.pid, run.start_ticks or 0, run.boot_id or "") if run.pid else None
-        await end(brain, run_id=run.id, pgid=run.pgid or 0, grace_s=0.0, clock=clock)
-    freed = await store.write(turns.free_predecessor, agent)
+        left = await end(brain, run_id=run.id, pgid=run.pgid or 0, grace_s=0.0, clock=clock)
+        if left:
+            pids = ", ".join(str(each.pid) for each in left)
+            raise Failed(f"what is left of {agent}'s last brain can't be ended (pid {pids}); nothing is taken up until it is gone.")
+    freed = await store.write(holding.lose_all, agent)
     if freed:
         log.warning("%s: %d runs of a dead process were given up: %s", agent, len(freed), ", ".join(freed[:5]))

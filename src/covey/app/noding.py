@@ -6,27 +6,35 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from covey.app import snapshot
-from covey.app.duties import LockWatch, News, duties
+from covey.app.calling_off import is_called_off
+from covey.app.duties import Keeping, LockWatch, News, duties
 from covey.app.filing import file_duties
 from covey.app.groups import CONSOLE, groups_of
 from covey.app.opening import open_store, run_dir
+from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr
 from covey.base.clock import SystemClock
+from covey.base.errors import CoveyError
 from covey.base.markers import NameLock
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity, become_subreaper, set_title
 from covey.base.settings import Settings
 from covey.nodes import records
 from covey.nodes.forkserver import Spec
+from covey.nodes.keeping import LEAVING_S
 from covey.nodes.node import Group, Node
 from covey.nodes.spawner import ForkServerSpawner
 from covey.nodes.watching import Watch
+from covey.runner.watchdog import Watchdog
+from covey.store import Store
 from covey.version import __version__
+
+__all__ = ["NODE", "log_to_stderr", "main", "node_name", "run", "spec_of"]
 
 log = logging.getLogger("covey.node")
 
@@ -42,68 +50,93 @@ def node_name() -> str:
 def main(snapshot_path: str) -> int:
     """Be the node until told to end; the exit code."""
     log_to_stderr()
-    return asyncio.run(run(snapshot.read(Path(snapshot_path))))
-
-
-def log_to_stderr() -> None:
-    """Lines of this process's own log, with time and level."""
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
+    try:
+        return gone_soon(asyncio.run(run(snapshot.read(Path(snapshot_path)))))
+    except CoveyError as error:
+        sys.stderr.write(f"node: {error.message}\n")
+        return 1
 
 
 async def run(settings: Settings, *, children: bool = True) -> int:
     """Keep the fleet until SIGTERM or SIGINT; without `children` only the duties (a controller alone)."""
     lock = NameLock(run_dir(settings) / f"{NODE}.lock")
     if not lock.take(NODE, settings.console_port):
+        sys.stderr.write("a node keeps this fleet already; there is nothing to start\n")
         return EX_OWN_INSTANCE
+    clock = SystemClock()
+    if is_called_off(settings, clock):
+        sys.stderr.write("the fleet was taken down while it was starting; nothing is started\n")
+        return 0
+    leaving = Leaving(2 * settings.grace_s + LEAVING_S + BOUND_S)
+    leaving.hear_signals()
     set_title("covey node")
     become_subreaper()
-    clock = SystemClock()
+    watchdog = Watchdog(asyncio.get_running_loop(), settings.watchdog_s)
+    watchdog.start()
     store = open_store(settings, clock)
-    watch = Watch()
-    latest = [settings]
+    try:
+        node, news = _node(store, settings, clock, children=children)
+        await _register(store, node.name)
+        await news.one_round()
+        stop_listening = store.bell.listen(NODE, news.rung)
+        await node.start()
+        await leaving.asked.wait()
+        stop_listening()
+        left = await node.stop()
+    finally:
+        await store.close()
+        watchdog.stop()
+        leaving.done()
+        lock.release()
+    for identity in left:
+        log.error("pid %d could not be ended", identity.pid)
+    return 1 if left else leaving.code
 
-    def rearrange() -> None:
-        latest[0] = snapshot.read(snapshot.path_of(settings))
-        node.arrange()
 
-    news, lock_watch = News(store, rearrange), LockWatch(settings, clock)
+def _node(store: Store, settings: Settings, clock: SystemClock, *, children: bool) -> tuple[Node, News]:
+    """The node with its duties, and what tells it the news."""
+    latest = Latest(settings)
+    news, lock_watch = News(store, lambda: latest.read_again(node.arrange)), LockWatch(settings, clock)
+    keeping = Keeping(store, clock, node_name(), lambda: latest.settings)
     node = Node(
         store=store,
         clock=clock,
-        name=node_name(),
+        name=keeping.node,
         run_dir=run_dir(settings),
         spawner=ForkServerSpawner(PRELOAD, Path(settings.logs_dir) / "system" / "forkserver.out"),
-        watch=watch,
-        groups=lambda: groups_of(latest[0]) if children else [],
-        spec=lambda group: spec_of(latest[0], group),
-        duties=[*duties(store, settings, clock, news, lock_watch), *file_duties(store, settings, clock)],
+        watch=Watch(),
+        groups=lambda: groups_of(latest.settings) if children else [],
+        spec=lambda group: spec_of(latest.settings, group),
+        duties=[*duties(keeping, news, lock_watch), *file_duties(store, settings, clock)],
         grace_s=settings.grace_s,
     )
     news.node = lock_watch.node = node
+    return node, news
+
+
+class Latest:
+    """The settings as they are now: the snapshot's."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def read_again(self, then: Callable[[], None]) -> None:
+        """Read the snapshot and act on it."""
+        self.settings = snapshot.read(snapshot.path_of(self.settings))
+        then()
+
+
+async def _register(store: Store, name: str) -> None:
+    """Say that this machine's node is there.
+
+    Raises:
+        Conflict: Another live node has this name.
+    """
     me = Identity.of(os.getpid())
     assert me is not None
     await store.write(
-        records.register,
-        node.name,
-        host=socket.gethostname(),
-        pid=me.pid,
-        start_ticks=me.start_ticks,
-        boot_id=me.boot_id,
-        version=__version__,
+        records.register, name, host=socket.gethostname(), pid=me.pid, start_ticks=me.start_ticks, boot_id=me.boot_id, version=__version__
     )
-    stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    stop_listening = store.bell.listen(NODE, lambda: None)
-    await node.start()
-    await stopping.wait()
-    left = await node.stop()
-    stop_listening()
-    await store.close()
-    lock.release()
-    for identity in left:
-        log.error("pid %d could not be ended", identity.pid)
-    return 1 if left else 0
 
 
 def spec_of(settings: Settings, group: Group) -> Spec:
@@ -112,11 +145,11 @@ def spec_of(settings: Settings, group: Group) -> Spec:
     with contextlib.suppress(OSError):
         logs.mkdir(parents=True, exist_ok=True)
     path = str(snapshot.path_of(settings))
-    entry = "covey.app.consoling:main" if group.name == CONSOLE else "covey.app.hosting:main"
+    own = group.name == CONSOLE
     return Spec(
         name=group.name,
-        entry=entry,
-        args=(path,) if group.name == CONSOLE else (path, list(group.agents), node_name()),
+        entry="covey.app.consoling:main" if own else "covey.app.hosting:main",
+        args=(path, group.edition) if own else (path, list(group.agents), node_name(), group.edition),
         env=dict(os.environ),
         cwd=settings.root or str(Path.cwd()),
         log=str(logs / f"{group.name}.out"),

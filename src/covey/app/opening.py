@@ -32,7 +32,7 @@ def engine_of(settings: Settings, clock: Clock | None = None) -> Engine:
         return SqliteEngine(store_path(settings), clock or SystemClock(), full=full)
     # psycopg is 64 ms and 11 MB that a fleet on the embedded store does not pay
     try:
-        from covey.store.postgres import PostgresEngine
+        from covey.store.postgres import PostgresEngine  # noqa: PLC0415 - see above
     except ImportError as error:
         raise StoreUnavailable(
             f"the store is {settings.store.split('@')[-1]}, but psycopg is not there ({error}); install `covey[postgres]`."
@@ -54,7 +54,7 @@ def open_store(settings: Settings, clock: Clock | None = None) -> Store:
 def _bell(engine: Engine, settings: Settings) -> Bell:
     if isinstance(engine, SqliteEngine):
         return DatagramBell(run_dir(settings) / "bells")
-    from covey.store.postgres import NotifyBell, PostgresEngine  # as above
+    from covey.store.postgres import NotifyBell, PostgresEngine  # noqa: PLC0415 - as above
 
     assert isinstance(engine, PostgresEngine)
     return NotifyBell(engine)

@@ -1,16 +1,18 @@
-"""`covey up` and `covey down`: check before anything starts, start the node, wait until all is ready; stop all, and see that nothing is left."""
+"""`covey up` and `covey down`: check before anything starts, wait until all is ready; stop all, and see that nothing is left."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from covey.agents import roster
 from covey.app import snapshot
+from covey.app.calling_off import call_off
 from covey.app.groups import CONSOLE
 from covey.app.noding import NODE
 from covey.app.opening import apply, open_store, run_dir
@@ -22,12 +24,18 @@ from covey.base.markers import Marker, marker, markers
 from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.processes import Identity, alive, send
 from covey.base.settings import Settings
+from covey.nodes.keeping import LEAVING_S
 from covey.nodes.pinging import answers
-from covey.runner import turns
+from covey.nodes.watching import Watch
+from covey.runner import holding
 from covey.store import Store
 from covey.tasks import runs
 
 READY_S = 60.0
+LOOK_S = 0.05
+PATIENCE_S = 2.0
+NODE_S = 10.0
+"""How long beside its processes' own time a node may take to end."""
 Say = Callable[[str], None]
 
 
@@ -54,8 +62,14 @@ def addresses(settings: Settings) -> list[tuple[str, str, int]]:
 async def look(settings: Settings) -> list[Address]:
     """Which of the fleet's addresses answer right now."""
     there = addresses(settings)
-    ready = await asyncio.gather(*(answers(host, port, 2.0) for _, host, port in there))
-    return [Address(name, f"http://{host}:{port}", answered) for (name, host, port), answered in zip(there, ready, strict=True)]
+    ready = await asyncio.gather(*(answers(host, port, PATIENCE_S) for _, host, port in there))
+    return [Address(name, url_of(host, port), answered) for (name, host, port), answered in zip(there, ready, strict=True)]
+
+
+def url_of(host: str, port: int) -> str:
+    """The address that a person opens. Pure."""
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
 
 def check_ports(settings: Settings) -> None:
@@ -104,56 +118,68 @@ async def wait_ready(settings: Settings, node: Identity, say: Say, timeout_s: fl
         Failed: The node ended, or something did not come up in time; its log is named.
     """
     until = time.monotonic() + timeout_s
+    there = addresses(settings)
+    late = {name: (host, port) for name, host, port in there}
     said = -1
     while True:
-        found = await look(settings)
-        count = sum(each.ready for each in found)
-        if count != said:
-            say(f"{count} of {len(found)} ready")
-            said = count
-        if count == len(found):
-            return found
-        late = [each.name for each in found if not each.ready]
+        found = await asyncio.gather(*(answers(host, port, PATIENCE_S) for host, port in late.values()))
+        late = {name: at for (name, at), answered in zip(late.items(), found, strict=True) if not answered}
+        if len(late) != said:
+            say(f"{len(there) - len(late)} of {len(there)} ready")
+            said = len(late)
+        if not late:
+            return [Address(name, url_of(host, port), True) for name, host, port in there]
+        names = ", ".join(list(late)[:20])
         if not alive(node):
-            raise Failed(f"the node ended before {', '.join(late)} came up; {settings.logs_dir}/system/node.out says why.")
+            raise Failed(f"the node ended before {names} came up; {settings.logs_dir}/system/node.out says why.")
         if time.monotonic() > until:
-            raise Failed(f"{', '.join(late)} did not come up in {timeout_s:.0f} s; {settings.logs_dir}/agents/{late[0]}.out says why.")
-        await asyncio.sleep(0.05)
+            raise Failed(
+                f"{names} did not come up in {timeout_s:.0f} s; {settings.logs_dir}/agents/ and system/node.out there say why."
+                " What did come up runs on; `covey down` ends it."
+            )
+        await asyncio.sleep(LOOK_S)
 
 
 async def down(settings: Settings, say: Say) -> list[str]:
     """Stop all processes of this fleet; what could not be ended, as a rule nothing. Works whether the node lives or not."""
-    node = running_node(settings)
     clock = SystemClock()
+    call_off(settings, clock)
+    node = running_node(settings)
+    there = {each.name for each in markers(run_dir(settings))}
     if node is not None:
         say(f"the node (pid {node.pid}) ends its processes")
         send(node.identity, signal.SIGTERM)
-        until = clock.boot() + settings.grace_s * 2 + 20
-        while alive(node.identity) and clock.boot() < until:
-            await asyncio.sleep(0.05)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2 * settings.grace_s + LEAVING_S + NODE_S):
+                await Watch().exited(node.identity)
         await end(node.identity, grace_s=0.0, clock=clock)
-    left = markers(run_dir(settings))
-    for each in left:
+    left = {each.identity: each for each in markers(run_dir(settings))}
+    for each in left.values():
         say(f"{each.name} (pid {each.pid}) is ended")
-    remaining = await asyncio.gather(*(end(each.identity, grace_s=settings.grace_s + 3, clock=clock) for each in left))
-    await end_brains(settings, clock)
+    remaining = await asyncio.gather(*(end(identity, grace_s=settings.grace_s + LEAVING_S, clock=clock) for identity in left))
+    await end_brains(settings, clock, there | {each.name for each in left.values()})
     return [str(identity.pid) for each in remaining for identity in each] + [each.name for each in markers(run_dir(settings))]
 
 
-async def end_brains(settings: Settings, clock: SystemClock) -> None:
-    """End what brains of dead agents left running, and give their work back."""
+async def end_brains(settings: Settings, clock: SystemClock, there: Collection[str]) -> None:
+    """End what brains left running, and give their work back; the try counts only where the agent's process was not `there` (K4)."""
     store = open_store(settings, clock)
     try:
         for name in await store.read(roster.all_names):
-            await _end_brain(store, name, clock)
+            await _end_brain(store, name, clock, was_there=name in there)
     finally:
         await store.close()
 
 
-async def _end_brain(store: Store, agent: str, clock: SystemClock) -> None:
+async def _end_brain(store: Store, agent: str, clock: SystemClock, *, was_there: bool) -> None:
     found = await store.read(runs.open_of, agent)
+    left = []
     for run in found:
         brain = Identity(run.pid, run.start_ticks or 0, run.boot_id or "") if run.pid else None
-        await end(brain, run_id=run.id, pgid=run.pgid or 0, grace_s=0.0, clock=clock)
-    if found:
-        await store.write(turns.free_predecessor, agent)
+        left += await end(brain, run_id=run.id, pgid=run.pgid or 0, grace_s=0.0, clock=clock)
+    if left or not found:
+        return
+    if was_there:
+        await store.write(holding.return_all, agent, "the fleet was taken down")
+    else:
+        await store.write(holding.lose_all, agent)

@@ -16,13 +16,14 @@ from covey.base.processes import Identity, alive
 
 
 class Marker(msgspec.Struct, frozen=True, rename="camel"):
-    """What `run/NAME.lock` says: which process is that agent (or node), and its port, 0 if it has none."""
+    """What `run/NAME.lock` says: which process is that agent (or node), its port (0: none), its settings' edition (empty: unknown)."""
 
     pid: int
     start_ticks: int
     boot_id: str
     name: str
     port: int = 0
+    edition: str = ""
 
     @property
     def identity(self) -> Identity:
@@ -43,7 +44,7 @@ class NameLock:
         self._path = path
         self._file = -1
 
-    def take(self, name: str, port: int = 0) -> bool:
+    def take(self, name: str, port: int = 0, edition: str = "") -> bool:
         """Whether we hold it now; False if another process does. Waits up to 0.2 s, since whoever asks `holder` holds it for a moment.
 
         Raises:
@@ -57,7 +58,7 @@ class NameLock:
             return False
         self._file = file
         os.register_at_fork(after_in_child=self.release)
-        text = msgspec.json.encode(Marker(me.pid, me.start_ticks, me.boot_id, name, port))
+        text = msgspec.json.encode(Marker(me.pid, me.start_ticks, me.boot_id, name, port, edition))
         os.pwrite(file, text, 0)
         os.ftruncate(file, len(text))
         return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from covey.base.errors import Conflict
+from covey.base.processes import Identity, alive
 from covey.store import Row, Transaction, relaxed, statement
 
 REGISTER = statement(__package__, "register")
@@ -23,9 +25,27 @@ LOST_S = 20.0
 
 
 def register(tx: Transaction, node: str, *, host: str, pid: int, start_ticks: int, boot_id: str, version: str) -> None:
-    """The node is there, with the process that it is."""
+    """The node is there, with the process that it is.
+
+    Raises:
+        Conflict: Another live node has this name, so neither would know when it leads.
+    """
+    tx.lock("lead", "")
+    me = Identity(pid, start_ticks, boot_id)
+    other = next((row for row in tx.all(NODES) if row.id == node and row.stopped_at is None), None)
+    if other is not None and other.heartbeat_at > tx.now - LOST_S and _lives_elsewhere(other, me):
+        raise Conflict(
+            f"a node of the name {node!r} is alive: process {other.pid} on {other.host}. Give this one another name by COVEY_NODE,"
+            f" or, if that one is gone, start it {LOST_S:.0f} s later."
+        )
     tx.run(REGISTER, id=node, host=host, pid=pid, start_ticks=start_ticks, boot_id=boot_id, version=version, now=tx.now)
     tx.happened("node.started", subject=node, host=host, pid=pid, version=version)
+
+
+def _lives_elsewhere(row: Row, me: Identity) -> bool:
+    """Whether the node of a row is another process than this one, and lives or can't be seen from here."""
+    other = Identity(row.pid, row.start_ticks, row.boot_id)
+    return other != me and (other.boot_id != me.boot_id or alive(other))
 
 
 @relaxed
@@ -78,3 +98,8 @@ def shift_beats(tx: Transaction, seconds: float) -> None:
     """Store time stepped forward by so much: the nodes' heartbeats and the leader's lease move with it (T2)."""
     tx.run(SHIFT, seconds=seconds)
     tx.run(SHIFT_LEAD, seconds=seconds)
+
+
+def hung(tx: Transaction, agent: str, missed: int) -> None:
+    """An agent's process was alive but silent, and was ended (H1)."""
+    tx.happened("agent.hung", agent=agent, missed=missed)

@@ -10,12 +10,12 @@ from covey.base.errors import Conflict
 from covey.brains.model import Outcome
 from covey.messages import handling
 from covey.messages.model import Message
-from covey.runner import turns
-from covey.runner.turns import Lane, Limits, Work
-from covey.store import Transaction, relaxed, statement
+from covey.runner import holding, settling, taking
+from covey.runner.holding import RUN_OF_TOKEN
+from covey.runner.work import Lane, Limits, Work
+from covey.store import Transaction, relaxed
 from covey.tasks import reading, runs, working
 
-RUN_OF_TOKEN = statement(__package__, "run_of_token")
 NOWHERE = ""
 """The node of a run that no node of ours can end."""
 
@@ -33,9 +33,9 @@ def claim(tx: Transaction, agent: str, lanes: tuple[Lane, ...], limits: Limits) 
             f'{agent} has a {found.brain} brain, whose process takes its work; only an agent with `brain = "external"` claims by hand.'
         )
     for lane in lanes:
-        work = turns.take(tx, agent, lane, NOWHERE, None, limits)
+        work = taking.take(tx, agent, lane, NOWHERE, None, limits)
         if work is not None:
-            turns.started(tx, work)
+            holding.started(tx, work)
             return work
     return None
 
@@ -51,6 +51,8 @@ def work_of(tx: Transaction, agent: str, token: str) -> Work:
     if run is None or run.agent != agent:
         raise working.lost(agent)
     held = tx.one(working.HELD, token=token)
+    if held is None and run.kind == "task":
+        raise working.lost(agent)
     task = reading.with_needs(tx, held) if held is not None else None
     mail = [Message.from_row(each) for each in tx.all(handling.TAKEN, token=token)]
     main = mail.pop(0) if run.kind == "message" and mail else None
@@ -64,7 +66,7 @@ def settle(tx: Transaction, agent: str, token: str, outcome: Outcome, limits: Li
         LeaseLost: The lease ended meanwhile; nothing of the outcome is stored.
     """
     work = work_of(tx, agent, token)
-    turns.settle(tx, work, outcome, limits, None)
+    settling.settle(tx, work, outcome, limits, None)
     return work
 
 
@@ -88,5 +90,5 @@ def give_back(tx: Transaction, agent: str, token: str, reason: str) -> Work:
         LeaseLost: The token is not current.
     """
     work = work_of(tx, agent, token)
-    turns.give_back(tx, work, reason)
+    holding.give_back(tx, work, reason)
     return work

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from covey.agents import roster
 from covey.base.clock import Clock
 from covey.base.ending import end
 from covey.base.processes import Identity, alive
 from covey.messages import handling
-from covey.runner import turns
+from covey.runner import holding
 from covey.store import Row, Store, Transaction
 from covey.tasks import runs, working
 
-WHY = "its lease ended and its process is gone"
+WHY = "its lease ended, and nobody is at work on it any more"
+FAR_S = 10.0
+"""What is leased on another node is free so long after its lease ended, if its agent has not been heard of meanwhile (N2)."""
 
 
 class Suspect(NamedTuple):
@@ -26,18 +28,22 @@ class Suspect(NamedTuple):
     brain: Identity | None
     pgid: int
     host: Identity | None
-    """The process of the agent that held it."""
+    """The process that is its agent now; None if there is none."""
+    node: str | None
+    """Where that process is, or was."""
+    silent_s: float
+    """How long the agent has not been heard of."""
     external: bool
+    """Whether no process of ours is behind it."""
 
 
-def suspects(tx: Transaction) -> list[Suspect]:
-    """All lapsed leases, 100 of each kind at most, each once."""
+def suspects(tx: Transaction, agent: str | None = None) -> list[Suspect]:
+    """Lapsed leases, of all agents or of one, 100 of each kind at most, each once."""
     found: dict[str, Suspect] = {}
-    for row in working.lapsed(tx):
-        found[row.token] = _suspect(tx, row.holder, row.token, row.run_id)
-    for row in handling.lapsed(tx):
-        if row.token not in found:
-            found[row.token] = _suspect(tx, row.receiver, row.token, row.run_id)
+    lapsed = [(row.holder, row) for row in working.lapsed(tx)] + [(row.receiver, row) for row in handling.lapsed(tx)]
+    for holder, row in lapsed:
+        if row.token not in found and agent in (None, holder):
+            found[row.token] = _suspect(tx, holder, row.token, row.run_id)
     return list(found.values())
 
 
@@ -45,39 +51,63 @@ def _suspect(tx: Transaction, agent: str, token: str, run_id: str | None) -> Sus
     run = runs.find(tx, run_id) if run_id else None
     me = roster.seek(tx, agent)
     vitals = roster.vitals(tx, agent) if me is not None else None
-    host = Identity(vitals.pid, vitals.start_ticks or 0, vitals.boot_id or "") if vitals is not None and vitals.pid is not None else None
-    return Suspect(agent, token, run_id or "", _brain(run), run.pgid or 0 if run else 0, host, me is None or me.brain == "external")
+    host = _identity(vitals)
+    heard = vitals.heartbeat_at if vitals is not None else None
+    return Suspect(
+        agent,
+        token,
+        run_id or "",
+        _identity(run),
+        run.pgid or 0 if run is not None else 0,
+        host,
+        vitals.node if vitals is not None else None,
+        tx.now - heard if heard is not None else float("inf"),
+        me is None or me.brain == "external",
+    )
 
 
-def _brain(run: Row | None) -> Identity | None:
-    return Identity(run.pid, run.start_ticks or 0, run.boot_id or "") if run is not None and run.pid else None
+def _identity(row: Row | None) -> Identity | None:
+    return Identity(row.pid, row.start_ticks or 0, row.boot_id or "") if row is not None and row.pid else None
 
 
-def free(tx: Transaction, agent: str, token: str, run_id: str) -> None:
-    """A lapsed lease is free again; the try counts."""
-    working.lose(tx, token, WHY)
-    if handling.is_leased(tx, token):
-        for dead in handling.failed(tx, agent, token, WHY):
-            turns.bury(tx, agent, dead, WHY)
-    runs.close(tx, run_id, "lost")
+def verdict(suspect: Suspect, node: str, lease_s: float, *, lives: bool, forgotten: bool) -> Literal["leave", "end", "free"]:
+    """What to do about a lapsed lease, seen from a node. Pure.
 
-
-async def free_the_gone(store: Store, clock: Clock, grace_s: float, forgotten: Callable[[Suspect], bool] = lambda suspect: False) -> int:
-    """End what is left of lapsed runs whose agent's process has gone, and free them; how many.
-
-    `forgotten` says of a suspect whose process lives whether that process, the caller's own, knows nothing of it.
+    `lives`: its agent's process does. `forgotten`: that process is the caller's own, and knows nothing of it. Processes of another
+    node are never judged by pid.
     """
+    if suspect.external:
+        return "free"
+    if suspect.node not in (None, node):
+        return "end" if suspect.silent_s > lease_s + FAR_S else "leave"
+    return "leave" if lives and not forgotten else "end"
+
+
+async def free_the_gone(
+    store: Store,
+    clock: Clock,
+    *,
+    node: str,
+    lease_s: float,
+    grace_s: float,
+    agent: str | None = None,
+    forgotten: Callable[[Suspect], bool] = lambda _: False,
+) -> int:
+    """End what is left of lapsed runs whose agent's process has gone, and free them; how many. `agent`: only that one's."""
     freed = 0
-    for suspect in await store.read(suspects):
-        lives = suspect.host is not None and alive(suspect.host) and not suspect.external
-        if lives and not forgotten(suspect):
+    for suspect in await store.read(suspects, agent):
+        lives = suspect.host is not None and alive(suspect.host)
+        said = verdict(suspect, node, lease_s, lives=lives, forgotten=forgotten(suspect))
+        if said == "leave" or (said == "end" and await _left(suspect, node, clock, grace_s)):
             continue
-        if (
-            suspect.run_id
-            and not suspect.external
-            and await end(suspect.brain, run_id=suspect.run_id, pgid=suspect.pgid, grace_s=grace_s, clock=clock)
-        ):
-            continue
-        await store.write(free, suspect.agent, suspect.token, suspect.run_id)
+        await store.write(holding.free, suspect.agent, suspect.token, suspect.run_id, WHY)
         freed += 1
     return freed
+
+
+async def _left(suspect: Suspect, node: str, clock: Clock, grace_s: float) -> list[Identity]:
+    """Whoever of the run could not be ended. On another node's behalf nobody is known by pid, only by the run's own mark."""
+    if not suspect.run_id:
+        return []
+    near = suspect.node in (None, node)
+    return await end(suspect.brain if near else None, run_id=suspect.run_id, pgid=suspect.pgid if near else 0, grace_s=grace_s, clock=clock)

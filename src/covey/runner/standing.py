@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from covey.agents import roster
+from covey.runner.work import Work
 from covey.store import Transaction, statement
 
 READY = statement(__package__, "ready")
-STANDS = statement(__package__, "stands")
+TASK_STANDS = statement(__package__, "task_stands")
+MAIL_STANDS = statement(__package__, "mail_stands")
 
 
 class Standing(NamedTuple):
@@ -21,14 +24,19 @@ class Standing(NamedTuple):
     tasks: bool
     led: bool
     lost: frozenset[str]
+    """The run ids of work whose lease is void."""
 
 
-def standing(tx: Transaction, agent: str, tokens: list[str], digest_s: float) -> Standing:
-    """Whether mail or tasks are ready, which of these tokens are void, and the agent's flags."""
+def standing(tx: Transaction, agent: str, held: Sequence[Work], digest_s: float) -> Standing:
+    """Whether mail or tasks are ready, which of the work held is lost, and the agent's flags."""
     me = roster.seek(tx, agent)
     if me is None or me.removed_at is not None:
-        return Standing(False, True, True, False, False, True, frozenset(tokens))
+        return Standing(False, True, True, False, False, True, frozenset(work.run_id for work in held))
     row = tx.one(READY, agent=agent, now=tx.now, quiet_before=tx.now - digest_s)
-    lost = frozenset(token for token in tokens if tx.one(STANDS, token=token) is None)
     assert row is not None
+    lost = frozenset(work.run_id for work in held if not _stands(tx, work))
     return Standing(me.takes_work, me.stopped_at is not None, False, bool(row.mail), bool(row.tasks), bool(row.led), lost)
+
+
+def _stands(tx: Transaction, work: Work) -> bool:
+    return tx.one(TASK_STANDS if work.task is not None else MAIL_STANDS, token=work.token) is not None

@@ -1,50 +1,99 @@
-"""The sweep of due things: deadlines, expiry, claims that did not start, schedules, the search index. Two sweepers do no harm (H8a)."""
+"""The sweep of due things: deadlines, expiry, claims that did not start, schedules, the search index. Two sweepers do no harm (H8a).
+
+Each part is a verb of its own: one that fails takes no other along.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
 
-from covey.agents.model import OPERATOR, SYSTEM
-from covey.messages import handling, indexing, sending, waiting
-from covey.messages.waiting import GivenUp
-from covey.store import Transaction, statement
+from covey.base.errors import StoreBusy, StoreUnavailable
+from covey.messages import indexing, sweeping
+from covey.store import Store, Transaction, statement
 from covey.tasks import changing, scheduling, working
+
+log = logging.getLogger("covey.sweep")
 
 DUE = statement(__package__, "due")
 
-
-class Due(NamedTuple):
-    """What a look at the indexes found: whether anything is due, and whether leases have lapsed."""
-
-    anything: bool
-    lapsed: bool
+Part = Callable[[Transaction], int]
 
 
-def due(tx: Transaction, start_s: float) -> Due:
-    """Whether the sweep has work: one indexed query."""
-    row = tx.one(DUE, now=tx.now, not_started=tx.now - start_s)
-    return Due(bool(row and row.anything), bool(row and row.lapsed))
+def due(tx: Transaction, start_s: float) -> bool:
+    """Whether the sweep has work: one query over indexes."""
+    row = tx.one(DUE, now=tx.now, not_started=tx.now - start_s, left_lying=tx.now - working.LEFT_LYING_S)
+    return bool(row and row.anything)
 
 
-def sweep(tx: Transaction, start_s: float) -> int:
-    """How many due things were done, 100 of each kind at most."""
-    done = len(working.return_not_started(tx, start_s=start_s)) + len(changing.fail_overdue(tx)) + len(scheduling.make_due(tx))
-    for given_up in waiting.give_up_due(tx):
-        _tell(tx, given_up)
-        done += 1
-    for row in handling.expire_due(tx):
-        if row.requires_response and row.sender != SYSTEM:
-            subject = f"Expired: {row.subject or row.message_id}"
-            sending.notify(tx, row.sender, subject, f"{row.receiver} did not handle {row.message_id} before its expiresAt; it is closed as expired.",
-                           in_reply_to=row.message_id, prompts=True)  # fmt: skip
-        done += 1
-    return done + indexing.index_new(tx)
+def return_not_started(tx: Transaction, start_s: float) -> int:
+    """How many claims whose brain did not start in time are given back (K4a)."""
+    return len(working.return_not_started(tx, start_s=start_s))
 
 
-def _tell(tx: Transaction, wait: GivenUp) -> None:
-    """Wake the asker with the reason; an urgent one goes to the lead and the operator too (M7)."""
-    text = f"{wait.silent} did not answer {wait.message_id} ({wait.subject}) in time. The wait is over; a late answer is still delivered, marked late."
-    sending.notify(tx, wait.asker, f"No answer from {wait.silent}", text, in_reply_to=wait.message_id, prompts=True)
-    if wait.priority == "urgent":
-        for name in {waiting.escalates_to(tx, wait.silent), OPERATOR} - {wait.asker}:
-            sending.notify(tx, name, f"{wait.silent} did not answer {wait.asker}", text, type="alert", priority="urgent", prompts=True)
+def fail_overdue(tx: Transaction) -> int:
+    """How many tasks failed of their deadline."""
+    return len(changing.fail_overdue(tx))
+
+
+def resume_answered(tx: Transaction) -> int:
+    """How many tasks go on whose answer nobody fetched for them."""
+    return len(working.resume_answered(tx))
+
+
+def make_scheduled(tx: Transaction) -> int:
+    """How many tasks were made for slots that have come (K6a)."""
+    return len(scheduling.make_due(tx))
+
+
+def give_up_waits(tx: Transaction) -> int:
+    """How many waits were given up, their askers woken (M7)."""
+    return len(sweeping.give_up_waits(tx))
+
+
+def expire_mail(tx: Transaction) -> int:
+    """How much mail was closed as expired (M9)."""
+    return sweeping.expire_mail(tx)
+
+
+def index_new(tx: Transaction) -> int:
+    """How much was added to the search index (M13)."""
+    return indexing.index_new(tx)
+
+
+PARTS: tuple[Part, ...] = (fail_overdue, resume_answered, make_scheduled, give_up_waits, expire_mail, index_new)
+"""All parts but `return_not_started`, which needs to know the time allowed."""
+
+
+class Sweeper:
+    """The sweep, for whoever leads, or for each agent while nobody does. `start_s`: how long a claim may be without a started brain."""
+
+    def __init__(self, store: Store, start_s: float) -> None:
+        self._store = store
+        self._start_s = start_s
+        self._parts: tuple[Part, ...] = (*PARTS, partial(return_not_started, start_s=start_s))
+
+    async def one_round(self, _fence: int = 0) -> int:
+        """How many due things were done, 100 of a kind at a time, until nothing is due.
+
+        Raises:
+            StoreBusy, StoreUnavailable: The store can't be had; the next round comes.
+        """
+        done = 0
+        while await self._store.read(due, self._start_s):
+            found = await asyncio.gather(*(self._store.write(part) for part in self._parts), return_exceptions=True)
+            count = sum(self._count(*each) for each in zip(self._parts, found, strict=True))
+            if count == 0:
+                break
+            done += count
+        return done
+
+    def _count(self, part: Part, answer: int | BaseException) -> int:
+        if isinstance(answer, StoreBusy | StoreUnavailable):
+            raise answer
+        if isinstance(answer, BaseException):
+            log.error("a part of the sweep failed: %s", getattr(part, "__name__", part), exc_info=answer)
+            return 0
+        return answer

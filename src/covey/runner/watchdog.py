@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 EX_HUNG = 70
 """Exit code of a process whose loop hung."""
+ROUNDS = 6
 
 
 class Watchdog:
@@ -19,8 +20,9 @@ class Watchdog:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, after_s: float, end: Callable[[int], object] = os._exit) -> None:
         self._loop = loop
-        self._round_s = max(after_s / 6, 0.05)
+        self._round_s = max(after_s / ROUNDS, 0.05)
         self._turned = threading.Event()
+        self._turned.set()
         self._stopping = threading.Event()
         self._end = end
         self.missed = 0
@@ -39,17 +41,15 @@ class Watchdog:
             self.one_round()
 
     def one_round(self) -> None:
-        """Ask the loop to turn; after six rounds without a turn the process ends."""
+        """Ask the loop to turn; after `ROUNDS` rounds without a turn the process ends."""
         if self._turned.is_set():
             self.missed = 0
         else:
             self.missed += 1
         self._turned.clear()
-        if self.missed > 6:
-            print(
-                f"{time.strftime('%FT%TZ', time.gmtime())} the event loop has not turned for {self._round_s * 6:.0f} s; this process ends now",
-                file=sys.stderr,
-            )
+        if self.missed >= ROUNDS:
+            at, hung_s = time.strftime("%FT%TZ", time.gmtime()), self._round_s * ROUNDS
+            sys.stderr.write(f"{at} the event loop has not turned for {hung_s:g} s; this process ends now\n")
             faulthandler.dump_traceback(all_threads=True)
             self._end(EX_HUNG)
             return

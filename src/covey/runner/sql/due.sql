@@ -1,12 +1,13 @@
--- Whether anything is due, and whether a lease has lapsed.
+-- Whether anything is due.
 SELECT
   CASE WHEN EXISTS (SELECT 1 FROM copies WHERE answer_due IS NOT NULL AND answer_due <= :now)
          OR EXISTS (SELECT 1 FROM copies WHERE state = 'delivered' AND expires_at IS NOT NULL AND expires_at <= :now)
-         OR EXISTS (SELECT 1 FROM tasks WHERE state = 'running' AND started_at IS NULL AND claimed_at < :not_started)
+         OR EXISTS (SELECT 1 FROM tasks WHERE state = 'running' AND started_at IS NULL AND claimed_at <= :not_started)
          OR EXISTS (SELECT 1 FROM tasks WHERE state IN ('queued', 'blocked') AND deadline IS NOT NULL AND deadline <= :now)
+         OR EXISTS (SELECT 1 FROM tasks t
+                     WHERE t.waiting_for IS NOT NULL AND t.state = 'blocked'
+                       AND NOT EXISTS (SELECT 1 FROM copies c WHERE c.message_id = t.waiting_for
+                                          AND (c.answer_due IS NOT NULL OR coalesce(c.answered_at, c.gave_up_at, 0) > :left_lying)))
          OR EXISTS (SELECT 1 FROM schedules WHERE removed_at IS NULL AND next_at <= :now)
          OR EXISTS (SELECT 1 FROM events WHERE seq > coalesce((SELECT seq FROM bookmarks WHERE name = 'message_words'), 0))
-       THEN 1 ELSE 0 END AS anything,
-  CASE WHEN EXISTS (SELECT 1 FROM copies WHERE state = 'seen' AND lease_ends < :now)
-         OR EXISTS (SELECT 1 FROM tasks WHERE state = 'running' AND lease_ends < :now)
-       THEN 1 ELSE 0 END AS lapsed
+       THEN 1 ELSE 0 END AS anything

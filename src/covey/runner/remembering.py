@@ -1,0 +1,51 @@
+"""What of a turn enters its agent's context: mail, results, decisions, notes, each with the id of what it came from (C1)."""
+
+from __future__ import annotations
+
+from covey.brains.model import Outcome
+from covey.contexts import entries
+from covey.contexts.entries import EntryKind
+from covey.messages.model import Message
+from covey.runner.work import Limits, Work
+from covey.store import Transaction
+
+ENTRY_CHARS = 4_000
+"""So much of a text is kept; the whole stays in its message or task."""
+FEW = 20
+"""So many decisions and notes of one outcome are kept."""
+
+
+def mail(tx: Transaction, agent: str, message: Message, limits: Limits) -> None:
+    """A message that was handed to the agent."""
+    subject = str(message.content["subject"])
+    text = f"{message.from_}: {subject}{' — ' if subject else ''}{message.body}"
+    _keep(tx, agent, "message", text, message.message_id, limits)
+
+
+def result(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+    """What a turn on a task came to."""
+    assert work.task is not None
+    said = outcome.error if outcome.kind == "failed" else outcome.summary
+    text = f"{work.task.description[:500]}: {outcome.kind}{'. ' if said else ''}{said}"
+    _keep(tx, work.agent, "result", text, work.item, limits)
+
+
+def own_words(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+    """What the brain itself wants kept."""
+    for decision in outcome.decisions[:FEW]:
+        _keep(tx, work.agent, "decision", decision, work.item, limits)
+    for each in outcome.notes[:FEW]:
+        _keep(tx, work.agent, "note", each, work.item, limits)
+
+
+def note(tx: Transaction, work: Work, text: str, limits: Limits) -> None:
+    """A word to the agent on what became of its turn."""
+    _keep(tx, work.agent, "note", text, work.item, limits)
+
+
+def _keep(tx: Transaction, agent: str, kind: EntryKind, text: str, source: str, limits: Limits) -> None:
+    if not text.strip():
+        return
+    if len(text) > ENTRY_CHARS:
+        text = f"{text[:ENTRY_CHARS]} … (the whole: {source})"
+    entries.remember(tx, agent, kind, text, source=source, max_tokens=limits.max_context)

@@ -1,0 +1,54 @@
+"""What an agent at work holds: one thing, taken under a lease in a run of its own, and the times it goes by. No I/O."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from covey.base.settings import AgentSettings, Settings
+from covey.brains.model import TurnKind
+from covey.messages.model import Message
+from covey.tasks.model import Task
+
+Lane = Literal["mail", "task"]
+
+
+class Limits(NamedTuple):
+    """The times and bounds that taking and settling go by."""
+
+    lease_s: float
+    digest_s: float
+    wait_s: float
+    hard_cap_s: float
+    max_context: int
+
+    @classmethod
+    def of(cls, settings: Settings, agent: AgentSettings) -> Limits:
+        """An agent's, by the fleet's settings."""
+        return cls(settings.lease_s, settings.digest_s, settings.wait_s, settings.hard_cap_s, agent.max_context)
+
+
+class Work(msgspec.Struct, frozen=True):
+    """One thing taken: what it is, under which token, in which run."""
+
+    agent: str
+    lane: Lane
+    kind: TurnKind
+    token: str
+    run_id: str
+    attempt: int
+    item: str
+    """The id of the task or message; of a digest its first message's."""
+    main: Message | None
+    """What made the turn, in the mail lane; None for a digest."""
+    task: Task | None
+    riders: list[Message]
+    """Quiet mail that rides along, under the same token."""
+
+    @property
+    def visited(self) -> tuple[str, ...]:
+        """Whom the conversation or the work has passed through so far (L10)."""
+        if self.task is not None:
+            return tuple(self.task.visited)
+        return tuple(self.main.visited) if self.main is not None else ()
