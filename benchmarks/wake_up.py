@@ -57,7 +57,7 @@ def _receiver(path: str, ready: Event, stop: Event, out: mp.Queue[list[float]]) 
         async def no_sweep() -> None:
             return
 
-        def leave(_: str, code: int) -> None:
+        def leave(_why: str, _code: int) -> None:
             return
 
         await store.write(living.arrive, agent.id, node="bench", pid=os.getpid(), start_ticks=0, boot_id="", port=agent.port)
