@@ -88,7 +88,7 @@ async def test_news_is_noted_without_a_reply(coder: Thinker) -> None:
         assert (outcome.kind, outcome.messages) == ("done", [])
         assert outcome.summary == "Noted 1 message: ops (“The build is green. How is the system”)."
     assert (await coder.reads("one", "two")).summary == "Noted 2 messages: sales (“one”) and sales (“two”)."
-    assert (await coder.hears("Why so late?", sender="system", type="notification", requires_response=False)).messages == []
+    assert (await coder.hears("Why so late?", sender="system", type="request", requires_response=False)).messages == []
 
 
 async def test_thanks_start_no_conversation(coder: Thinker) -> None:

@@ -78,6 +78,8 @@ def test_it_does_not_take_itself_to_be_able_to_do_the_rest(description: str) -> 
         "Never review team productivity metrics",
         "Prioritise the pending tasks and cancel the rest",
         "Fix the security audit",
+        "Check cpu load, memory usage, disk space and the health of the server, and restart",
+        "Check cpu load, memory usage, disk space and the health of the server, but don't",
     ],
 )
 def test_a_word_that_asks_for_a_change_or_says_no_is_not_read_over(description: str) -> None:

@@ -14,13 +14,14 @@ from typing import NamedTuple
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _AMERICAN = re.compile(r"(?<=[iy])z(?=e|ing|ation)")
 _IDENT = re.compile(r"\b(?:task|msg|thread|run)_[0-9A-Za-z]+\b")
-MOST_WORDS = 60
-"""A longer text is never recognised: too much of it could mean something else."""
 
 
 def root(word: str) -> str:
     """The word without the endings that don't matter here: `queues`, `queued` and `queue` are one. Only good for comparing."""
-    word = _AMERICAN.sub("s", word.casefold().replace("’", "'").split("'")[0])
+    word = word.casefold().replace("’", "'")
+    if word.endswith("n't"):
+        return "not"
+    word = _AMERICAN.sub("s", word.split("'")[0])
     for ending, short in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith(("ss", "us", "is")):
             word = word.removesuffix(ending) + short
@@ -90,7 +91,7 @@ CHANGING = roots(
     call phone contact restart reboot kill terminate shutdown refactor rewrite merge commit push release upgrade downgrade
     migrate optimise improve raise increase reduce lower change modify edit rename move transfer hire fire book negotiate invite
     ban cancel approve refuse reject grant revoke reset rotate backup restore not never without except unless ignore stop start
-    avoid disable enable code program script don didn doesn won can't cannot"""
+    avoid disable enable code program script cannot"""
 )
 """Words that ask for a change, or turn a request into its opposite: a topic that does not know them is not meant."""
 
@@ -113,8 +114,6 @@ def hear(text: str, names: Iterable[str] = ()) -> Heard:
 
 def best(heard: Heard, topics: Sequence[Topic], *, lenient: bool = False) -> Topic | None:
     """The topic that a text is about, or None. A question may say more that nobody knows than a task may."""
-    if not heard.words or len(heard.telling) > MOST_WORDS:
-        return None
     found: list[tuple[int, int, int, Topic]] = []
     for place, each in enumerate(topics):
         hits = max((one.hits(heard.words) for one in each.patterns), default=0)
