@@ -41,7 +41,7 @@ def test_a_low_one_waits_two_hours_longer_than_a_high_one_and_not_a_moment_more(
 
 
 @rule("M4")
-@given(st.sampled_from(PRIORITIES), st.sampled_from(PRIORITIES), st.floats(0, 1e6), st.floats(0, 1e6))
+@given(st.sampled_from(PRIORITIES), st.sampled_from(PRIORITIES), st.integers(0, 10**9), st.integers(0, 10**9))
 def test_the_key_is_the_age_in_levels_and_urgent_stands_above_it(one: str, other: str, at: float, then: float) -> None:
     first, second = order_of(one, at, 3600.0), order_of(other, then, 3600.0)
     if (one == "urgent") != (other == "urgent"):

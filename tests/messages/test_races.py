@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import collections
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from covey.agents.model import Caller, as_agent
@@ -15,7 +16,7 @@ from covey.messages.model import Draft, Receipt, draft
 from covey.store import Store
 from covey.tasks import adding
 from covey.tasks.model import TaskDraft
-from tests.conftest import ManualClock
+from tests.conftest import Database, ManualClock, opened
 from tests.pairs import at_once
 from tests.rules import rule
 
@@ -141,20 +142,25 @@ async def test_a_reply_at_the_deadline_is_in_time_or_late_and_never_both(pair: P
 
 
 @rule("M9")
-async def test_mail_at_its_end_is_handled_or_expires_and_never_both(pair: Pair, clock: ManualClock) -> None:
-    for number in range(ROUNDS):
-        wanted = Draft(
-            to="coder", content=draft("coder", "quick").content, type="task", message_id=f"m{number}", expires_at=clock.wall() + 1
-        )
-        await pair[0].write(sending.send, wanted, as_agent("chief"))
-        await asyncio.sleep(0)
-        before = asyncio.ensure_future(claim(pair[0], "coder"))
-        clock.at += 1
-        expired, claimed = await asyncio.gather(pair[1].write(sweeping.expire_mail), before)
-        (copy,) = await pair[0].read(reading.show, f"m{number}")
-        assert (copy.state, expired) == (("expired", 1) if claimed is None else ("seen", 0))
-        if claimed is not None:
-            await pair[0].write(handling.close, "coder", claimed.token)
+async def test_mail_at_its_end_is_handled_or_expires_and_never_both(
+    pair: Pair, database: Database, clock: ManualClock, tmp_path: Path
+) -> None:
+    later = ManualClock()
+    later.at = clock.at + 1
+    async with opened(database, tmp_path, later) as ahead:
+        for number in range(ROUNDS):
+            wanted = Draft(
+                to="coder", content=draft("coder", "x").content, type="task", message_id=f"m{number}", expires_at=clock.wall() + 1
+            )
+            await pair[0].write(sending.send, wanted, as_agent("chief"))
+            claims = (partial(claim, pair[number % 2], "coder"), partial(ahead.write, sweeping.expire_mail))
+            found = await at_once(*(claims if number % 3 else claims[::-1]))
+            expired = next(each for each in found if isinstance(each, int))
+            claimed = next((each for each in found if isinstance(each, Claimed)), None)
+            (copy,) = await pair[0].read(reading.show, f"m{number}")
+            assert (copy.state, expired) == (("expired", 1) if claimed is None else ("seen", 0))
+            if claimed is not None:
+                await pair[0].write(handling.close, "coder", claimed.token)
 
 
 @rule("M3", "K4")
