@@ -31,7 +31,8 @@ def _sender(path: str, full: bool, place: int, count: int, lanes: int, gate: Bar
 
         async def lane(number: int) -> None:
             for turn in range(count // lanes):
-                await store.write(send, draft(NAMES[(place + turn % 7) % 8], f"{place} {number} {turn}", type="request"), as_agent(NAMES[place - 1]))
+                message = draft(NAMES[(place + turn % 7) % 8], f"{place} {number} {turn}", type="request")
+                await store.write(send, message, as_agent(NAMES[place - 1]))
 
         gate.wait()
         await asyncio.gather(*(lane(number) for number in range(lanes)))
@@ -73,8 +74,7 @@ def _handler(path: str, full: bool, place: int, lanes: int, stop: mp.Queue[int],
 
         async def watch() -> None:
             nonlocal over
-            while stop.empty():
-                await asyncio.sleep(0.1)
+            await asyncio.to_thread(stop.get)
             over = True
 
         gate.wait()
@@ -106,7 +106,8 @@ def once(full: bool, each: int = 750, send_lanes: int = 8, handle_lanes: int = 4
         began = time.perf_counter()
         for process in senders:
             process.join(LIMIT_S)
-        stop.put(1)
+        for _ in handlers:
+            stop.put(1)
         seen = [ident for _ in handlers for ident in done.get(timeout=LIMIT_S)]
         took = time.perf_counter() - began
         for process in handlers:

@@ -1,4 +1,4 @@
-"""The default fleet as it is started: how soon it is ready, how much memory it holds, how little it does when idle, how soon a killed agent serves."""
+"""The default fleet as it is started: how soon it is ready, what it holds and does when idle, how soon a killed agent serves again."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def measure() -> list[Figure]:
     ready = statistics.median(starts)
     return [
         Figure("covey up to all ready", f"{ready:.2f} s", "", "< 2 s", ready < 2),
-        Figure("eight agents and the node, idle, PSS", f"{pss:.0f} MiB ({whole:.0f} with console and fork server)", "", "≤ 160 MiB", pss <= 160),
+        Figure("eight agents and the node, PSS", f"{pss:.0f} MiB ({whole:.0f} with API and fork server)", "", "≤ 160 MiB", pss <= 160),
         Figure("idle fleet, all processes", f"{idle:.2%} of a core", "", "< 1 %", idle < 0.01),
         Figure("killed agent serves again, p50", f"{back:.2f} s", "", "< 0.5 s", back < 0.5),
     ]

@@ -63,7 +63,7 @@ def _serve_bare(_: str, ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
         app = Starlette(routes=[Route("/message", _echo, methods=["POST"])])
         server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False, lifespan="off"))
         task = asyncio.create_task(server.serve())
-        while not server.started:
+        while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
             await asyncio.sleep(0.01)
         ready.put(server.servers[0].sockets[0].getsockname()[1])
         await asyncio.to_thread(stop.get)
@@ -113,5 +113,11 @@ def measure(runs: int = 5) -> list[Figure]:
     ours, bare = (statistics.median(each[place] for each in pairs) for place in (0, 1))
     share = statistics.median(a / b for a, b in pairs)
     return [
-        Figure("POST /message, 32 connections, normal", f"{ours:,.0f}/s ({share:.0%} of bare)", f"{bare:,.0f}/s bare echo", "≥ 25 % of bare", share >= 0.25)
+        Figure(
+            "POST /message, 32 connections, normal",
+            f"{ours:,.0f}/s ({share:.0%} of bare)",
+            f"{bare:,.0f}/s bare echo",
+            "≥ 25 % of bare",
+            share >= 0.25,
+        )
     ]

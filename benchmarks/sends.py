@@ -69,6 +69,14 @@ def measure() -> list[Figure]:
         raw_many, raw_alone = median(lambda: _raw_many(path)), median(lambda: _raw_alone(path))
     share, times = many / raw_many, alone / raw_alone
     return [
-        Figure("64 sends in flight, full", f"{many:,.0f}/s ({share:.0%} of raw)", f"{raw_many:,.0f} rows/s by group commit", "≥ 15 % of raw", share >= 0.15),
-        Figure("one send alone, full, p50", f"{ms(alone)} ({times:.1f} × raw)", f"{ms(raw_alone)} a one-row commit", "≤ 3 × raw", times <= 3),
+        Figure(
+            "64 sends in flight, full",
+            f"{many:,.0f}/s ({share:.0%} of raw)",
+            f"{raw_many:,.0f} rows/s by group commit",
+            "≥ 15 % of raw",
+            share >= 0.15,
+        ),
+        Figure(
+            "one send alone, full, p50", f"{ms(alone)} ({times:.1f} × raw)", f"{ms(raw_alone)} a one-row commit", "≤ 3 × raw", times <= 3
+        ),
     ]

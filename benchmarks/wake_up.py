@@ -34,13 +34,13 @@ class Stopwatch:
     def __init__(self) -> None:
         self.took: list[float] = []
 
-    async def think(self, turn: Turn, hands: Hands) -> Outcome:
+    async def think(self, turn: Turn, hands: Hands) -> Outcome:  # noqa: ARG002 - the contract's
         """Note how long ago the message was sent, by the clock that both processes share."""
         if turn.message is not None:
             self.took.append(time.monotonic() - turn.message.message.content["data"]["at"])
         return Outcome()
 
-    def can(self, description: str) -> bool:
+    def can(self, description: str) -> bool:  # noqa: ARG002 - the contract's
         """It does nothing."""
         return False
 
@@ -62,12 +62,19 @@ def _receiver(path: str, ready: Event, stop: Event, out: mp.Queue[list[float]]) 
 
         await store.write(living.arrive, agent.id, node="bench", pid=os.getpid(), start_ticks=0, boot_id="", port=agent.port)
         runner = Runner(
-            store=store, agent=agent, settings=EIGHT, brain=brain, clock=SystemClock(), node="bench", pid=os.getpid(), sweep=no_sweep, leave=leave
+            store=store,
+            agent=agent,
+            settings=EIGHT,
+            brain=brain,
+            clock=SystemClock(),
+            node="bench",
+            pid=os.getpid(),
+            sweep=no_sweep,
+            leave=leave,
         )
         await runner.start()
         ready.set()
-        while not stop.is_set():
-            await asyncio.sleep(0.1)
+        await asyncio.to_thread(stop.wait)
         await runner.stop()
         await store.close()
         out.put(brain.took)

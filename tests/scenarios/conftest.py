@@ -21,7 +21,7 @@ import pytest
 from covey.base.markers import Marker, marker, markers
 from covey.base.processes import alive, every_process
 
-BRAIN = '''
+BRAIN = """
 import time
 
 def think(turn):
@@ -31,7 +31,7 @@ def think(turn):
         if "slowly" in turn.task.description:
             time.sleep(0.2)
         return f"{turn.agent} did {turn.task.description}"
-'''
+"""
 NAMES = ("chief", "coder", "sales", "finance", "intel", "devops", "comms", "ops")
 
 
@@ -46,7 +46,13 @@ class RunningFleet:
     def covey(self, *words: str, check: bool = True, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
         """Run a command of the CLI in the fleet's folder."""
         done = subprocess.run(
-            [sys.executable, "-m", "covey", *words], cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=timeout, check=False
+            [sys.executable, "-m", "covey", *words],
+            cwd=self.folder,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
         if check and done.returncode != 0:
             raise AssertionError(f"covey {' '.join(words)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}\n{self.logs()}")
@@ -89,7 +95,9 @@ class RunningFleet:
 
     def logs(self) -> str:
         """The ends of all that its processes printed."""
-        texts = [f"--- {path.name}\n{path.read_text()[-1500:]}" for path in sorted((self.folder / "logs").rglob("*.out")) if path.stat().st_size]
+        texts = [
+            f"--- {path.name}\n{path.read_text()[-1500:]}" for path in sorted((self.folder / "logs").rglob("*.out")) if path.stat().st_size
+        ]
         return "\n".join(texts)
 
     def processes(self) -> list[int]:

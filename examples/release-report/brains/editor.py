@@ -20,7 +20,8 @@ def main() -> None:
     parts = [(workspace / name).read_text() for name in ("history.md", "tests.md")]
     report = "# Release report\n\n" + "\n".join(parts) + f"\n## Figures\n\n{figures}\n- total: {total:.2f}\n"
     (workspace / "report.md").write_text(report)
-    print(json.dumps({"kind": "done", "summary": f"report.md is written; {len(rows)} rows, total {total:.2f}", "data": {"task": turn["task"]["taskId"]}}))
+    summary = f"report.md is written; {len(rows)} rows, total {total:.2f}"
+    print(json.dumps({"kind": "done", "summary": summary, "data": {"task": turn["task"]["taskId"]}}))
 
 
 if __name__ == "__main__":
