@@ -134,9 +134,7 @@ def free_base_port(count: int = 12) -> int:
     for _ in range(100):
         base = random.randrange(22_000, 58_000)
         with suppress(OSError):
-            taken = []
-            for port in range(base, base + count):
-                taken.append(socket.create_server(("127.0.0.1", port)))
+            taken = [socket.create_server(("127.0.0.1", port)) for port in range(base, base + count)]
             for each in taken:
                 each.close()
             return base
