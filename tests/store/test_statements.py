@@ -133,7 +133,7 @@ def test_each_file_says_what_for_and_has_one_statement() -> None:
         text = file.read_text()
         assert text.startswith("-- "), f"{file} does not begin with what it is for"
         assert text.endswith("\n"), file
-        assert ";" not in Statement("x", text).sqlite, f"{file} has more than one statement"
+        assert ";" not in re.sub(r"'[^']*'", "", Statement("x", text).sqlite), f"{file} has more than one statement"
         assert not re.search(r"(SELECT|RETURNING|,)\s*(\w+\.)?\*", text), f"{file} asks for columns that it does not name"
 
 

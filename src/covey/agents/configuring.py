@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from covey.agents import roster
-from covey.agents.model import OPERATOR, Agent
+from covey.agents.model import GLOBAL, OPERATOR, URGENT, Agent
 from covey.base.errors import Invalid
 from covey.base.settings import AgentSettings, Settings
 from covey.store import Transaction, statement
 
 ADD = statement(__package__, "add")
-ADD_QUEUE = statement(__package__, "add_queue")
+ADD_QUEUES = statement(__package__, "add_queues")
 ADD_VITALS = statement(__package__, "add_vitals")
 CLEAR_QUEUES = statement(__package__, "clear_queues")
 REMOVE = statement(__package__, "remove")
@@ -22,7 +23,7 @@ SET_PROJECT = statement(__package__, "set_project")
 PROJECTS = statement(__package__, "projects")
 DROP_PROJECT = statement(__package__, "drop_project")
 
-URGENT = "urgent"
+PART = 500
 
 
 class Changes(NamedTuple):
@@ -35,7 +36,7 @@ class Changes(NamedTuple):
 
 def queues_of(name: str, capabilities: tuple[str, ...]) -> list[str]:
     """The queues an agent takes work from: its own, and the urgent and global ones of each capability (K2)."""
-    return [name, *(f"{URGENT}:{each}" for each in capabilities), *(f"global:{each}" for each in capabilities)]
+    return [name, *(f"{URGENT}:{each}" for each in capabilities), *(f"{GLOBAL}:{each}" for each in capabilities)]
 
 
 def configure(tx: Transaction, settings: Settings) -> Changes:
@@ -45,22 +46,22 @@ def configure(tx: Transaction, settings: Settings) -> Changes:
     wanted = {agent.id: agent for agent in settings.agents}
     removed = tuple(name for name in known if name not in wanted)
     added = tuple(name for name in wanted if name not in known)
-    changed = []
-    for place, agent in enumerate(settings.agents):
-        before = known.get(agent.id)
-        if before is None or _differs(before, agent, place, settings.host):
-            _put(tx, agent, place, settings.host)
-            if before is not None:
-                changed.append(agent.id)
+    differing = [
+        (place, agent)
+        for place, agent in enumerate(settings.agents)
+        if agent.id not in known or _differs(known[agent.id], agent, place, settings.host)
+    ]
+    _put(tx, differing, settings.host)
+    changed = tuple(agent.id for _, agent in differing if agent.id in known)
+    tx.run(CLEAR_QUEUES, agents=_text([{"id": name} for name in removed]))
     for name in removed:
         tx.run(REMOVE, id=name, now=tx.now)
-        tx.run(CLEAR_QUEUES, agent=name)
         tx.happened("agent.removed", agent=name)
     for name in added:
         tx.happened("agent.added", agent=name)
-    tx.run(SET_FACT, name="lead", value=msgspec.json.encode((settings.lead or OPERATOR, settings.deputy or OPERATOR)).decode())
+    tx.run(SET_FACT, name="lead", value=_text((settings.lead or OPERATOR, settings.deputy or OPERATOR)))
     _set_projects(tx, settings)
-    changes = Changes(added, tuple(changed), removed)
+    changes = Changes(added, changed, removed)
     if any(changes):
         tx.happened("fleet.configured", added=changes.added, changed=changes.changed, removed=changes.removed)
     tx.ring("node")
@@ -71,26 +72,36 @@ def _differs(before: Agent, after: AgentSettings, place: int, host: str) -> bool
     return before.place != place or before.host != host or before.settings != msgspec.json.decode(msgspec.json.encode(after))
 
 
-def _put(tx: Transaction, agent: AgentSettings, place: int, host: str) -> None:
-    tx.run(
-        ADD,
-        id=agent.id,
-        place=place,
-        role=agent.role,
-        host=host,
-        port=agent.port,
-        buddy=agent.buddy,
-        owner=agent.owner,
-        organisation=agent.organisation,
-        brain=agent.brain.kind,
-        capabilities=msgspec.json.encode(agent.capabilities).decode(),
-        settings=msgspec.json.encode(agent).decode(),
-        now=tx.now,
-    )
-    tx.run(ADD_VITALS, agent=agent.id)
-    tx.run(CLEAR_QUEUES, agent=agent.id)
-    for queue in queues_of(agent.id, agent.capabilities):
-        tx.run(ADD_QUEUE, agent=agent.id, queue=queue)
+def _put(tx: Transaction, agents: Sequence[tuple[int, AgentSettings]], host: str) -> None:
+    """Store these agents, each with its place; some hundred with one statement, since a fleet may have 10,000."""
+    for start in range(0, len(agents), PART):
+        part = agents[start : start + PART]
+        rows = _text([_row(place, agent, host) for place, agent in part])
+        tx.run(ADD, agents=rows, now=tx.now)
+        tx.run(ADD_VITALS, agents=rows)
+        tx.run(CLEAR_QUEUES, agents=rows)
+        queues = [{"agent": agent.id, "queue": queue} for _, agent in part for queue in queues_of(agent.id, agent.capabilities)]
+        tx.run(ADD_QUEUES, queues=_text(queues))
+
+
+def _row(place: int, agent: AgentSettings, host: str) -> dict[str, object]:
+    return {
+        "id": agent.id,
+        "place": place,
+        "role": agent.role,
+        "host": host,
+        "port": agent.port,
+        "buddy": agent.buddy,
+        "owner": agent.owner,
+        "organisation": agent.organisation,
+        "brain": agent.brain.kind,
+        "capabilities": _text(agent.capabilities),
+        "settings": _text(agent),
+    }
+
+
+def _text(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _set_projects(tx: Transaction, settings: Settings) -> None:
@@ -99,7 +110,7 @@ def _set_projects(tx: Transaction, settings: Settings) -> None:
         if row.name not in names:
             tx.run(DROP_PROJECT, name=row.name)
     for project in settings.projects:
-        tx.run(SET_PROJECT, name=project.name, path=project.path, agents=msgspec.json.encode(project.agents).decode(), now=tx.now)
+        tx.run(SET_PROJECT, name=project.name, path=project.path, agents=_text(project.agents), now=tx.now)
 
 
 class Project(NamedTuple):

@@ -10,6 +10,10 @@ OPERATOR = "operator"
 SYSTEM = "system"
 RESERVED = frozenset({OPERATOR, SYSTEM})
 
+URGENT = "urgent"
+GLOBAL = "global"
+"""What the names of the two shared queues begin with; the capability follows after a colon (K2)."""
+
 Status = Literal["active", "idle", "busy", "error", "stalled"]
 
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 import msgspec
 
-from covey.agents.model import Agent, Vitals
+from covey.agents.model import GLOBAL, Agent, Vitals
 from covey.base.errors import Gone, Unknown
 from covey.store import Transaction, statement
 
@@ -16,6 +16,8 @@ NAMES = statement(__package__, "names")
 VITALS = statement(__package__, "vitals")
 ALL_VITALS = statement(__package__, "all_vitals")
 FACT = statement(__package__, "fact")
+CAPABILITIES = statement(__package__, "capabilities")
+ABLE = statement(__package__, "able")
 
 
 def find(tx: Transaction, name: str, *, field: str | None = None) -> Agent:
@@ -71,19 +73,19 @@ def all_vitals(tx: Transaction) -> dict[str, Vitals]:
 
 
 def capabilities(tx: Transaction) -> list[str]:
-    """Every capability that somebody has."""
-    return sorted({capability for agent in everyone(tx) for capability in agent.capabilities})
+    """Every capability that somebody has, in order."""
+    return [row.capability for row in tx.all(CAPABILITIES)]
 
 
 def with_capability(tx: Transaction, capability: str) -> list[Agent]:
     """The agents that have it, in the fleet's order (A1a); whether they can work now is not asked."""
-    return [agent for agent in everyone(tx) if capability in agent.capabilities]
+    return [Agent.from_row(row) for row in tx.all(ABLE, queue=f"{GLOBAL}:{capability}")]
 
 
 def lead(tx: Transaction) -> tuple[str, str]:
     """Who plays chief and who plays ops (A2a); the operator where nobody does."""
     row = tx.one(FACT, name="lead")
-    found: tuple[str, str] = tuple(msgspec.json.decode(row.value)) if row else ("operator", "operator")  # type: ignore[assignment]
+    found: tuple[str, str] = tuple(msgspec.json.decode(row.value)) if row else ("operator", "operator")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from covey.agents import configuring, roster
+from covey.agents.model import URGENT
 from covey.reports import pulse
 from covey.reports.phrases import count, head, listed, when
 from covey.reports.pulse import Pulse
@@ -26,7 +27,7 @@ def in_line(tx: Transaction, row: Row, stale_s: float) -> Told:
 
 
 def _in_shared_queue(tx: Transaction, row: Row, before: int, stale_s: float) -> Told:
-    kind = "urgent" if row.queue.startswith(f"{configuring.URGENT}:") else "global"
+    kind = "urgent" if row.queue.startswith(f"{URGENT}:") else "global"
     said = [f"It waits in the {kind} queue for anybody with the capability {row.capability}; {_before_words(before)}."]
     candidates = [each for each in pulse.of_all(tx, stale_s) if row.capability in each.agent.capabilities]
     able = [each for each in candidates if each.why_not_able is None]
