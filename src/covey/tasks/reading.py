@@ -87,8 +87,9 @@ def open_needs(tx: Transaction, ident: str) -> list[Task]:
 
 
 def counts(tx: Transaction) -> dict[str, int]:
-    """How many tasks are in each state."""
-    return {row.state: row.n for row in tx.all(COUNTS)}
+    """How many tasks are in each state; a state that none is in is left out."""
+    row = tx.one(COUNTS)
+    return {state: number for state, number in row._asdict().items() if number} if row is not None else {}
 
 
 def queue_lengths(tx: Transaction) -> dict[str, int]:

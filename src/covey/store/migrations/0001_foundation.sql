@@ -195,6 +195,7 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_ready ON tasks (queue, not_urgent, sort_key, seq) WHERE state = 'queued';
 CREATE INDEX tasks_leased ON tasks (lease_ends) WHERE state = 'running';
 CREATE INDEX tasks_open ON tasks (agent, seq) WHERE state IN ('queued', 'blocked', 'running');
+CREATE INDEX tasks_blocked ON tasks (agent, seq) WHERE state = 'blocked';
 CREATE INDEX tasks_held ON tasks (holder, seq) WHERE state = 'running';
 CREATE UNIQUE INDEX tasks_by_token ON tasks (token) WHERE token IS NOT NULL;
 CREATE INDEX tasks_waiting ON tasks (waiting_for) WHERE waiting_for IS NOT NULL;
