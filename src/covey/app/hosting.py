@@ -112,7 +112,8 @@ def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
     """What the process lends its brain: the fleet's address and its own token, no other."""
     token = token_file.read(Path(settings.data_dir)).get(agent.id, "")
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return Site(url=f"http://{host}:{settings.console_port}", token=token, grace_s=settings.grace_s, clock=clock)
+    data_dir = Path(settings.data_dir)
+    return Site(url=f"http://{host}:{settings.console_port}", token=token, data_dir=data_dir, grace_s=settings.grace_s, clock=clock)
 
 
 async def _depart(store: Store, agent: str, leaving: Leaving) -> None:

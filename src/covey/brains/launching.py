@@ -67,10 +67,11 @@ def spawn(launch: Launch) -> subprocess.Popen[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What an agent's process lends its brain: the agent's own address and token, how long an ending may take, clock and spawner."""
+    """What an agent's process lends its brain: its address and token, the data folder, how long an ending may take, clock, spawner."""
 
     url: str = ""
     token: str = field(default="", repr=False)
+    data_dir: Path | None = None
     grace_s: float = 5.0
     clock: Clock = _CLOCK
     spawn: Spawn = spawn

@@ -24,7 +24,7 @@ def make(settings: AgentSettings, site: Site | None = None) -> Brain:
     if kind == "rules":
         from covey.brains.rules import RulesBrain  # noqa: PLC0415 - see above
 
-        return RulesBrain(settings)
+        return RulesBrain(settings, site.data_dir)
     if kind == "command":
         from covey.brains.command import CommandBrain  # noqa: PLC0415 - see above
 
