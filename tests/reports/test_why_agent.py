@@ -35,9 +35,11 @@ async def test_an_agents_status_comes_with_the_fact_behind_it(fleet: Store, cloc
     assert "last progress" in await said(fleet, "coder")
     await fleet.write(working.fail, "coder", token, "no", permanent=True)
     assert "The agent coder is active: it finished something" in await said(fleet, "coder")
-    assert "Its brain failed on the last 1 thing it was given." in await said(fleet, "coder")
+    assert "Its brain failed on the last thing it was given." in await said(fleet, "coder")
     clock.at += 61
-    assert f"The agent coder is stalled: its process {PID + 1} is silent; the last heartbeat came 1 min 1 s ago" in await said(fleet, "coder")
+    assert f"The agent coder is stalled: its process {PID + 1} is silent; the last heartbeat came 1 min 1 s ago" in await said(
+        fleet, "coder"
+    )
     await fleet.write(living.give_up, "coder", "five restarts in ten minutes")
     assert "The agent coder is error: its restarts were given up" in await said(fleet, "coder")
 

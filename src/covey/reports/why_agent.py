@@ -90,5 +90,5 @@ def _at_work(found: Pulse) -> list[str]:
         )
     failures = found.vitals.failures_in_a_row
     if failures:
-        said.append(f"Its brain failed on the last {count(failures, 'thing')} it was given.")
+        said.append(f"Its brain failed on {'the last thing' if failures == 1 else f'the last {failures} things'} it was given.")
     return said

@@ -30,7 +30,7 @@ def _health(found: dict[str, Any]) -> list[str]:
     memory, disk, processes = found["memory"], found["disk"], found["processes"]
     load = ", ".join(f"{each:.2f}" for each in found["load"])
     used = sum(each["memoryBytes"] for each in processes)
-    fleet = f"{count(len(processes), 'agent process', 'agent processes')} of the fleet on this machine, {size(used)} resident in all."
+    fleet = f"{count(len(processes), 'agent process', 'agent processes')} of the fleet on this machine, {size(used)} of memory in all."
     return [
         "The system is low on something."
         if found["low"]
@@ -54,7 +54,7 @@ def _details(found: dict[str, Any]) -> list[str]:
 
 def _process(each: dict[str, Any]) -> str:
     files = f", {each['openFiles']} open files" if each["openFiles"] is not None else ""
-    used = f"{size(each['memoryBytes'])} resident, {each['cpuSeconds']} s of processor time, {count(each['threads'], 'thread')}"
+    used = f"{size(each['memoryBytes'])} of memory, {each['cpuSeconds']} s of processor time, {count(each['threads'], 'thread')}"
     return f"{each['agent']} (pid {each['pid']}): {used}{files}"
 
 
