@@ -133,7 +133,7 @@ class TestOnOneMachine:
         assert write_alone(engine, now) == pytest.approx(machine.wall())
 
     @rule("T2")
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=20, deadline=None)
     @given(
         st.lists(
             st.one_of(
