@@ -13,7 +13,7 @@ import pytest
 
 from covey.agents.model import OPERATOR
 from covey.base.clock import SystemClock
-from covey.base.errors import StoreBusy
+from covey.base.errors import StoreBusy, TooLarge
 from covey.base.settings import Settings
 from covey.files import drop as dropping
 from covey.files import dropped
@@ -248,6 +248,34 @@ async def test_a_link_is_never_followed(drop: Drop, fleet: Store, folder: Path, 
     assert (folder / "refused/link.json").is_symlink()
     assert "link" in reason(folder / "refused", "link.json")["detail"]
     assert await inbox(fleet) == []
+
+
+@rule("S2")
+def test_what_takes_a_files_place_at_the_last_moment_is_not_read_instead(tmp_path: Path) -> None:
+    path, secret = tmp_path / "x.json", tmp_path / "secret.json"
+    path.write_text("{}")
+    secret.write_text("secret")
+    found = dropped.find(path)
+    assert found is not None
+    path.unlink()
+    path.symlink_to(secret)
+    with pytest.raises(OSError, match="symbolic link"):
+        dropped.read(found)
+    path.unlink()
+    secret.rename(path)
+    with pytest.raises(FileNotFoundError):
+        dropped.read(found)
+
+
+@rule("S2")
+def test_a_file_over_the_bound_is_not_even_opened(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b" " * (FILE_BYTES + 1))
+    found = dropped.find(path)
+    assert found is not None
+    path.unlink()
+    with pytest.raises(TooLarge):
+        dropped.read(found)
 
 
 @rule("S2")

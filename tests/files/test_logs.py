@@ -185,7 +185,7 @@ def test_ids_and_digests_are_no_secrets() -> None:
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.text(max_size=20), ANYTHING, max_size=5))
 def test_whatever_an_event_says_is_one_short_line_of_json(data: dict[str, Any]) -> None:
-    line = line_of(event("message.sent", "coder", **data))
+    line = line_of(Event(Bookmark(0, 1), 1.8e9, "message.sent", "coder", "msg_1", data))
     assert line.count(b"\n") == 1
     assert isinstance(json.loads(line), dict)
 
@@ -262,6 +262,27 @@ async def test_a_full_disk_loses_no_line_and_doubles_none(writer: Logs, fleet: S
     assert [line["kind"] for line in lines_of(root / "agents/chief.log")].count("message.sent") == 1
     assert len(await told_in_time(fleet, "logs.failed")) == 1
     assert len(await told_in_time(fleet, "logs.restored")) == 1
+
+
+@rule("S3")
+async def test_what_was_written_before_the_disk_was_full_is_not_written_again(
+    writer: Logs, fleet: Store, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await go(fleet, writer)
+    await fleet.write(sending.send, draft("coder", "hello"), as_agent("chief"))
+
+    def full_for_one(path: Path, lines: bytes) -> None:
+        if path.name == "chief.log":
+            raise OSError(28, "No space left on device")
+        append(path, lines)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(logs, "append", full_for_one)
+        for _ in range(3):
+            await go(fleet, writer)
+    await go(fleet, writer)
+    assert [line["head"] for line in lines_of(root / "communication/messages.log")] == ["hello"]
+    assert [line["kind"] for line in lines_of(root / "agents/chief.log")].count("message.sent") == 1
 
 
 @rule("S3")

@@ -271,6 +271,16 @@ async def test_touching_a_file_is_no_edit(view: View, fleet: Store, shared: Path
 
 
 @rule("S1")
+async def test_touching_a_file_that_is_to_change_anyway_is_no_edit(view: View, fleet: Store, shared: Path) -> None:
+    await go(fleet, view)
+    await fleet.write(sending.send, draft("coder", "hello"), THE_OPERATOR)
+    (shared / "communication/messages.json").touch()
+    await go(fleet, view)
+    assert len(read(shared / "communication/messages.json")) == 1
+    assert await told_in_time(fleet, "file.edited") == []
+
+
+@rule("S1")
 async def test_two_that_keep_one_tree_for_a_while_do_not_take_each_other_for_intruders(
     fleet: Store, settings: Settings, clock: ManualClock
 ) -> None:
