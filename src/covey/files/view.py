@@ -28,7 +28,8 @@ REFRESH_S = 60.0
 BUDGET_S = 0.1
 """A round ends after so many seconds of work; the rest is the next round's."""
 SHARE = 20
-"""A file of the whole fleet that took a second to make is made again after so many seconds at the earliest."""
+SHARE_OF_COUNTS = 50
+"""A file of the whole fleet that took a second to make is made again after so many seconds at the earliest; one that counts, later."""
 AGENTS_AT_ONCE = 32
 LOOKED_AT = 500
 """So many agents' files a round are looked at for edits, the whole fleet's files in each."""
@@ -209,7 +210,8 @@ class View:
                 self._later.pop(name, None)
             self._later.update(dict.fromkeys(failed))
             if len(chunk) == 1:
-                self._not_before[chunk[0]] = ended + SHARE * (ended - began)
+                share = SHARE_OF_COUNTS if chunk[0] in (tree.PROTOCOL, tree.HEALTH) else SHARE
+                self._not_before[chunk[0]] = ended + share * (ended - began)
             failures += len(failed)
             if ended - now > BUDGET_S or failures > FAILURES_A_ROUND:
                 break
