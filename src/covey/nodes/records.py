@@ -14,6 +14,8 @@ LEAD = statement(__package__, "lead")
 RESIGN = statement(__package__, "resign")
 LEADER = statement(__package__, "leader")
 CYCLED = statement(__package__, "cycled")
+STOP_ALL = statement(__package__, "stop_all")
+RESIGN_ALL = statement(__package__, "resign_all")
 SHIFT = statement(__package__, "shift_node_beats")
 SHIFT_LEAD = statement(__package__, "shift_lead")
 
@@ -98,6 +100,12 @@ def shift_beats(tx: Transaction, seconds: float) -> None:
     """Store time stepped forward by so much: the nodes' heartbeats and the leader's lease move with it (T2)."""
     tx.run(SHIFT, seconds=seconds)
     tx.run(SHIFT_LEAD, seconds=seconds)
+
+
+def end_all(tx: Transaction) -> None:
+    """No node runs and none leads, in a restored store that says so of times long gone; the next leader's fence is above them all."""
+    tx.run(STOP_ALL, now=tx.now)
+    tx.run(RESIGN_ALL)
 
 
 def hung(tx: Transaction, agent: str, missed: int) -> None:

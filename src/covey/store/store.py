@@ -131,7 +131,7 @@ def _run_plain(tx: Transaction, job: Job) -> bool:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a verb raises is its caller's
         # on PostgreSQL a refused statement ends the transaction, whether or not it was a write
-        if tx.writes != mark.writes or isinstance(error, Failed | StoreBusy):
+        if tx.writes != mark[1] or isinstance(error, Failed | StoreBusy):
             return False
         tx.forget(mark)
         job.error = error

@@ -67,14 +67,8 @@ class ReadOnly(CoveyError):
     code = "failed"
 
 
-class Mark(NamedTuple):
-    """Where a transaction stands before a verb."""
-
-    writes: int
-    events: int
-    bells: int
-    locks: int
-    now: float
+Mark = tuple[float, int, int, int, int]
+"""Where a transaction stands before a verb: its time, and how many writes, events, bells and locks it has."""
 
 
 class Transaction:
@@ -167,14 +161,14 @@ class Transaction:
 
     def mark(self) -> Mark:
         """Where it stands, so that `forget` can go back to it."""
-        return Mark(self.writes, len(self.events), len(self._bells), len(self._held), self.now)
+        return self.now, self.writes, len(self.events), len(self._bells), len(self._held)
 
     def forget(self, mark: Mark) -> None:
         """Drop the news, bells and locks of a verb whose rows were undone."""
-        self.writes, self.now = mark.writes, mark.now
-        del self.events[mark.events :]
-        self._bells = dict.fromkeys(list(self._bells)[: mark.bells])
-        self._held = dict.fromkeys(list(self._held)[: mark.locks])
+        self.now, self.writes, events, bells, locks = mark
+        del self.events[events:]
+        self._bells = dict.fromkeys(list(self._bells)[:bells])
+        self._held = dict.fromkeys(list(self._held)[:locks])
 
 
 Verb = Callable[..., T]
