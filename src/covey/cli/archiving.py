@@ -16,18 +16,22 @@ from typing import Any
 
 import msgspec
 
+from covey.agents import living
 from covey.app.opening import engine_of, run_dir
 from covey.base import token_file
 from covey.base.clock import SystemClock
 from covey.base.errors import Conflict, CoveyError, Failed, Invalid, NotFound
 from covey.base.markers import markers
 from covey.base.settings import Settings
-from covey.messages.retention import end_leases as end_mail
+from covey.messages import retention as mail
+from covey.nodes import records
 from covey.store import upkeep
-from covey.tasks.retention import end_leases as end_tasks
+from covey.tasks import retention as tasks
 from covey.version import __version__
 
 FORMAT = 1
+REPAIRS: tuple[upkeep.Repair, ...] = (mail.end_leases, tasks.end_leases, living.end_processes, records.end_all, mail.index_again)
+"""What each feature puts right in a restored store."""
 MANIFEST, STORE, TOKENS, CONFIG, ARCHIVE = "manifest.json", "store.db", token_file.NAME, "covey.toml", "archive"
 _LARGEST = 64 * 1024 * 1024
 """No part but the store and the archive's files is larger."""
@@ -123,7 +127,7 @@ def _refuse_running(settings: Settings) -> None:
 def _restore_store(settings: Settings, path: Path) -> str:
     engine = engine_of(settings)
     try:
-        return upkeep.restore(engine, path, SystemClock().wall, (end_tasks, end_mail))
+        return upkeep.restore(engine, path, SystemClock().wall, REPAIRS)
     finally:
         engine.close()
 
