@@ -5,9 +5,10 @@ from __future__ import annotations
 from covey.agents import living, roster
 from covey.agents.model import Caller
 from covey.base.errors import Conflict, Cycle, Forbidden, Invalid, NotFound
+from covey.base.ids import is_id
 from covey.base.wire import fit
 from covey.messages.model import TASK_LEVEL_S, order_of, priority_of
-from covey.store import Row, Transaction, statement
+from covey.store import Row, Transaction, locking, statement
 from covey.tasks import adding, ending, reading, repeating, splitting, working
 from covey.tasks.ending import ERROR_BYTES
 from covey.tasks.model import OPEN, Task, TaskDraft, after_move, queue_of
@@ -46,6 +47,11 @@ def _cancel(tx: Transaction, row: Row, reason: str, by: Caller) -> None:
             _cancel(tx, part, f"its parent {row.id} was cancelled", by)
 
 
+def _locks_of_retry(ident: str, *_: object, **__: object) -> list[tuple[str, str]]:
+    return [("dedupe", ""), ("dependencies", ""), ("task", ident)] if is_id(str(ident)) else []
+
+
+@locking(_locks_of_retry)
 def retry(tx: Transaction, ident: str, by: Caller) -> Task:
     """The failed task with all its attempts anew: queued, or blocked by what it still needs; joined, if all its parts are done.
 
@@ -54,6 +60,8 @@ def retry(tx: Transaction, ident: str, by: Caller) -> Task:
         Conflict: Something it needs has failed too, or another task with its dedupeKey is open.
         Cycle: What it needs has come to need it.
     """
+    tx.lock("dedupe", "")
+    tx.lock("dependencies", "")
     row = _mine(tx, ident, by)
     state = after_move(row.state, "retry_by_hand")
     other = adding.open_by_key(tx, row.dedupe_key)
@@ -77,7 +85,6 @@ def retry(tx: Transaction, ident: str, by: Caller) -> Task:
 
 def _needed_again(tx: Transaction, row: Row) -> list[Row]:
     """What a failed task needs and is not done."""
-    tx.lock("dependencies", "")
     needs = adding.needed(tx, row.id, reading.needs_of(tx, row.id), None)
     failed = next((need for need in needs if need.state in ("failed", "cancelled")), None)
     if failed is not None and not row.anyway:
@@ -136,12 +143,14 @@ def hand_over(tx: Transaction, leaver: str, heir: str, by: Caller) -> int:
     return len(rows)
 
 
+@locking(lambda *_, **__: [("dependencies", "")])
 def split(tx: Transaction, ident: str, parts: list[TaskDraft], by: Caller) -> list[Task]:
     """The parts of a waiting task; it is done when they are.
 
     Raises:
         Conflict: Its brain is at work.
     """
+    tx.lock("dependencies", "")
     row = _mine(tx, ident, by)
     if row.state == "running":
         raise Conflict(f"the task {ident} is running with {row.holder}; cancel it, or let its brain split it.", state=row.state)

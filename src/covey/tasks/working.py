@@ -13,7 +13,7 @@ from covey.base.errors import Conflict, LeaseLost
 from covey.base.wire import fit
 from covey.messages import waiting
 from covey.messages.model import backoff_s, data_text
-from covey.store import Row, Transaction, relaxed, statement
+from covey.store import Row, Transaction, locking, relaxed, statement
 from covey.tasks import adding, ending, reading, splitting
 from covey.tasks.ending import ERROR_BYTES, RESULT_BYTES
 from covey.tasks.model import Task, TaskDraft, after_move
@@ -171,6 +171,7 @@ def _resume(tx: Transaction, idents: list[str], message_id: str) -> list[str]:
     return found
 
 
+@locking(lambda *_, **__: [("dependencies", "")])
 def split(tx: Transaction, agent: str, token: str, parts: list[TaskDraft]) -> list[Task]:
     """The parts that stand for the task from now on; it waits for them and is done when they are (K1, H3).
 
@@ -178,6 +179,7 @@ def split(tx: Transaction, agent: str, token: str, parts: list[TaskDraft]) -> li
         LeaseLost: The token is not current.
         Invalid: A part is of the wrong form; nothing changed.
     """
+    tx.lock("dependencies", "")  # before the task itself, else two that split at once wait for each other
     row = _held(tx, agent, token)
     return splitting.split(tx, row, parts, Caller("agent", agent), attempts=row.attempts - 1)
 
