@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.agents import external, living, roster
+from covey.agents import external, living
 from covey.agents.model import SYSTEM
 from covey.brains.model import TurnKind
 from covey.messages import handling
@@ -24,9 +24,6 @@ def take(tx: Transaction, agent: str, lane: Lane, node: str, pid: int | None, li
     Raises:
         Conflict: Another process is this agent now.
     """
-    me = roster.seek(tx, agent)
-    if me is None or not me.takes_work:
-        return None
     work = _take_mail(tx, agent, limits) if lane == "mail" else _take_task(tx, agent, limits)
     if work is not None:
         runs.open_run(tx, work.run_id, item=work.item, kind=work.kind, agent=agent, node=node, attempt=work.attempt)
