@@ -31,6 +31,7 @@ TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("cycle.", (CONTROLLER,)),
     ("schedule.", (CONTROLLER,)),
     ("store.", (CONTROLLER,)),
+    ("token.", (CONTROLLER,)),
     ("clock.", (CONTROLLER,)),
     ("plan.", (CONTROLLER,)),
     ("file.", (CONTROLLER,)),

@@ -68,7 +68,7 @@ def all_files(agents: Iterable[str]) -> list[str]:
 def touched(event: Event) -> set[str] | None:
     """The files that may be other ones after this event; None: any of them. Pure."""
     group = event.kind.partition(".")[0]
-    if event.kind in ("agent.added", "agent.removed") or group == "fleet":
+    if event.kind in ("agent.added", "agent.removed") or group in ("fleet", "store"):
         return None
     if group in ("file", "view", "logs", "drop"):
         return set()
@@ -85,7 +85,7 @@ def touched(event: Event) -> set[str] | None:
 
 
 def _touched_by_mail(event: Event) -> set[str]:
-    receivers = set(event.data.get("to") or ()) if event.kind == "message.sent" else {event.agent}
+    receivers = set(event.data.get("to") or ()) if event.kind == "message.sent" else {event.agent, event.data.get("before")}
     found = {MESSAGES, PROTOCOL, HEALTH} | {state_file(name) for name in receivers if name and name not in RESERVED}
     return found | {NOTIFICATIONS} if OPERATOR in receivers or event.agent == OPERATOR else found
 
