@@ -327,7 +327,7 @@ class Store:
         for job in list(self._waiting.values()):
             if job.since <= latest and job.taken.acquire(blocking=False):
                 job.error = StoreBusy(
-                    f"another process held the store's write lock for {self._patience_s:g} s; nothing was stored. Try again.",
+                    f"the store took no write for {self._patience_s:g} s: another process held its lock; nothing was stored, try again.",
                     retry_at=time.time() + 1,
                 )
                 job.answer()
