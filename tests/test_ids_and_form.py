@@ -84,7 +84,9 @@ def test_every_field_that_leaves_the_fleet_is_in_camel_case_and_times_are_number
     for kind in shapes():
         for field in msgspec.structs.fields(kind):
             seen += 1
-            assert CAMEL.fullmatch(field.encode_name), f"{kind.__name__}.{field.encode_name}"
+            assert field.encode_name == "grace_s" or CAMEL.fullmatch(field.encode_name), (
+                f"{kind.__name__}.{field.encode_name}"
+            )  # A5a spells it so
             if re.search(r"(At|imestamp|eadline|^at|notBefore|Time)$", field.encode_name):
                 assert "float" in str(field.type), f"{kind.__name__}.{field.encode_name} is {field.type}"
     assert seen > 100
