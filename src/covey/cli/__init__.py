@@ -68,6 +68,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Section → command → the module that has it, and its one line of help. A module is imported only when one of its commands is called."""
 
+_COMPLETING = "_COVEY_COMPLETE"
 _ALL = {name: found for commands in SECTIONS.values() for name, found in commands.items()}
 
 
@@ -123,6 +124,8 @@ def run(args: Sequence[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except SystemExit as end:  # click's own: a completion's, or since nobody reads on
+        return int(end.code or 0) if _COMPLETING in os.environ else 0
     except Exception as error:  # noqa: BLE001 - the blanket except of a door
         from covey.cli.ending import tell  # noqa: PLC0415 - errors alone pay for what tells them
 

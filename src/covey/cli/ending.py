@@ -5,6 +5,7 @@ Loaded by errors only. What is a fault of ours goes with its traceback into a fi
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -15,6 +16,9 @@ import click
 
 from covey.base.errors import CoveyError, Failed, Invalid
 from covey.cli.output import Refused, print_json
+
+_OUTSIDE = frozenset({errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ELOOP})
+"""What the machine refuses us, and no fault of ours."""
 
 
 def tell(error: Exception, *, as_json: bool) -> int:
@@ -55,8 +59,8 @@ def _field_of(error: click.UsageError) -> str | None:
 
 
 def _fault(error: Exception) -> CoveyError:
-    if isinstance(error, OSError) and error.filename is not None:
-        return Failed(f"{error.filename}: {error.strerror}.")
+    if isinstance(error, OSError) and error.errno in _OUTSIDE:
+        return Failed(f"{error.filename or 'a file'} can't be used: {error.strerror}.")
     path = write_trace("".join(traceback.format_exception(error)))
     return Failed(f"something failed inside Covey ({type(error).__name__}); {path} says where. Please report it.", log=str(path))
 
