@@ -145,7 +145,8 @@ class Runner:
         for task in (*self._lanes, *self._loops):
             task.cancel()
         await asyncio.gather(*self._lanes, *self._loops, return_exceptions=True)
-        self._stop_listening()
+        stop_listening, self._stop_listening = self._stop_listening, lambda: None
+        stop_listening()
         await self.brain.close()
 
     # loops
