@@ -10,8 +10,6 @@ from cronsim import CronSim, CronSimError
 from covey.base.errors import Invalid
 from covey.base.settings import ScheduleSettings
 
-SHIFT_S = 3 * 3600.0
-"""Longer than any zone's clock is put forward or back."""
 SHORTEST_S = 1.0
 CRON_CHARS = 200
 
@@ -24,9 +22,8 @@ def next_slot(schedule: ScheduleSettings, after: float) -> float:
     """
     if schedule.every_s is not None:
         return _next_multiple(schedule.every_s, after)
-    # Within the hour that comes twice a cron line is told from the wall clock alone; begun before it, the order is right.
-    begin = after - SHIFT_S if len(schedule.cron.split()) == 5 and schedule.time_zone != "UTC" else after
-    local = datetime.fromtimestamp(begin, UTC).astimezone(_zone(schedule.time_zone))
+    local = datetime.fromtimestamp(after, UTC).astimezone(_zone(schedule.time_zone))
+    # In the hour that comes twice the first slot may lie behind: a cron line knows the time of day alone.
     return next(at for slot in CronSim(schedule.cron, local) if (at := slot.timestamp()) > after)
 
 
