@@ -80,6 +80,6 @@ async def test_counts_are_carried_over_once(fleet: Store, clock: ManualClock) ->
     assert not await fleet.write(carrying.put_metrics, "ops", CarriedMetrics())
     with pytest.raises(Invalid) as refused:
         await fleet.write(carrying.put_metrics, "ops", CarriedMetrics(tasks_completed=-1))
-    assert refused.value.field == "metrics.tasksCompleted"
+    assert refused.value.field == "tasksCompleted"
     with pytest.raises(Unknown):
         await fleet.write(carrying.put_metrics, "nobody", carried)

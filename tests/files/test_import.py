@@ -410,7 +410,7 @@ async def test_odd_states_are_told_and_cost_nothing_else(fleet: Store, tree: Pat
         ("agent-states/intel.json", "metrics.tasksCompleted"),
         ("agent-states/ops.json", "agentId"),
         ("agent-states/ops.json", "context"),
-        ("agent-states/ops.json", "metrics.metrics.tasks_completed"),
+        ("agent-states/ops.json", "metrics.tasksCompleted"),
     ]
 
 

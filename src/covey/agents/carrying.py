@@ -34,9 +34,9 @@ def put_metrics(tx: Transaction, agent: str, metrics: CarriedMetrics) -> bool:
     """
     roster.find(tx, agent, field="agentId")
     for field in msgspec.structs.fields(metrics):
-        number, name = getattr(metrics, field.name), f"metrics.{field.encode_name}"
+        number, name = getattr(metrics, field.name), field.encode_name
         if number is not None and not (math.isfinite(number) and 0 <= number < MOST):
-            raise Invalid(f"{name} is {number}; give a count or a time that is not negative.", field=name)
+            raise Invalid(f"metrics.{name} is {number}; give a count or a time that is not negative.", field=name)
     if not (metrics.tasks_completed or metrics.tasks_failed or metrics.messages_handled):
         return False
     changed = tx.run(
