@@ -85,7 +85,9 @@ class TestOnOneMachine:
     def test_after_a_boot_it_is_the_wall_clocks_again(self, path: Path, machine: Machine) -> None:
         first = write_alone(self.started(path, machine), tell)
         machine.reboot(off_s=600)
-        assert write_alone(self.started(path, machine), now) == pytest.approx(machine.wall()) == pytest.approx(first + 600)
+        engine = self.started(path, machine)
+        assert write_alone(engine, now) == pytest.approx(machine.wall()) == pytest.approx(first + 600)
+        assert len(write_alone(engine, events.after, events.START).events) == 1, "that is no jump to tell of"
 
     @rule("T2")
     def test_after_a_boot_with_a_clock_that_is_behind_it_is_not_before_the_last_event(self, path: Path, machine: Machine) -> None:
@@ -96,6 +98,8 @@ class TestOnOneMachine:
         assert write_alone(engine, now) == pytest.approx(first)
         machine.at += 5
         assert write_alone(engine, now) == pytest.approx(first + 5), "it does not stand still until the clock has caught up"
+        (_, event) = write_alone(engine, events.after, events.START).events
+        assert (event.kind, event.data["seconds"]) == ("clock.behind", pytest.approx(86400 - 30, abs=1))
 
     @rule("T2")
     def test_a_wall_clock_that_is_ahead_is_followed_and_told(self, path: Path, machine: Machine) -> None:

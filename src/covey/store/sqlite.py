@@ -17,7 +17,7 @@ from covey.store import snapshots
 from covey.store.migrate import Migration, migrations
 from covey.store.sqlite_errors import our_error, plain_errors
 from covey.store.statements import Statement
-from covey.store.transaction import Broken, Row, Transaction
+from covey.store.transaction import Broken, Event, Row, Transaction, encode_json
 from covey.store.turns import TurnLock, turn, turn_holder, unavailable
 
 __all__ = ["SqliteEngine", "turn_holder"]
@@ -28,6 +28,7 @@ _CHECKPOINT_PAGES = 2000
 _SETUP = ("journal_mode = WAL", "foreign_keys = ON", "temp_store = MEMORY", "cache_size = -8000")
 _WAL_BYTES = 64 << 20
 _VACUUM_PAGES = 1000
+_SET_CLOCK = "INSERT INTO clock (id, boot_id, ahead) VALUES (1, ?1, ?2) ON CONFLICT (id) DO UPDATE SET boot_id = ?1, ahead = ?2"
 _INSERT_EVENT = "INSERT INTO events (xid, at, kind, agent, subject, data) VALUES (0, ?, ?, ?, ?, ?)"
 
 
@@ -245,12 +246,13 @@ class SqliteEngine:
         row = db.execute("SELECT boot_id FROM clock").fetchone()
         if row is not None and row[0] == boot_id:
             return
+        wall = self.clock.wall()
         last = max((row[0] for row in db.execute("SELECT at FROM events ORDER BY seq DESC LIMIT 100")), default=0.0)
-        ahead = max(self.clock.wall(), last) - self.clock.boot()
-        db.execute(
-            "INSERT INTO clock (id, boot_id, ahead) VALUES (1, ?1, ?2) ON CONFLICT (id) DO UPDATE SET boot_id = ?1, ahead = ?2",
-            (boot_id, ahead),
-        )
+        now = max(wall, last)
+        db.execute(_SET_CLOCK, (boot_id, now - self.clock.boot()))
+        if last > wall + 1:
+            data = encode_json({"seconds": round(last - wall, 3), "why": "the wall clock is behind the last event"}).decode()
+            db.execute(_INSERT_EVENT, Event(now, "clock.behind", None, None, data))
 
     def backup(self, path: Path) -> None:
         """Write one moment of the store to a new file, while it is in use."""

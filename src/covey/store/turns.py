@@ -87,8 +87,10 @@ def turn(path: Path, clock: Clock) -> Iterator[TurnLock]:
     lock = TurnLock(path, clock)
     try:
         lock.take()
-        yield lock
-        lock.give()
+        try:
+            yield lock
+        finally:
+            lock.give()
     finally:
         lock.close()
 

@@ -144,6 +144,8 @@ CREATE INDEX copies_waited_for ON copies (sender, answer_due) WHERE answer_due I
 CREATE INDEX copies_answer_due ON copies (answer_due) WHERE answer_due IS NOT NULL;
 CREATE INDEX copies_expiring ON copies (expires_at) WHERE state = 'delivered' AND expires_at IS NOT NULL;
 CREATE INDEX copies_dead ON copies (seq) WHERE state = 'dead';
+CREATE INDEX copies_expired ON copies (seq) WHERE state = 'expired';
+CREATE INDEX copies_deferred ON copies (deliver_at) WHERE state = 'deferred';
 CREATE INDEX copies_by_receiver ON copies (receiver, seq);
 CREATE INDEX copies_unread ON copies (receiver, seq) WHERE state = 'delivered';
 
