@@ -18,6 +18,7 @@ from covey.cli.about import unit
 from covey.cli.archiving import TOKENS
 from covey.cli.examining import file_system
 from tests.cli.conftest import Covey, Ran
+from tests.postgres import Databases
 from tests.rules import rule
 
 ROOT = Path(__file__).parent.parent.parent
@@ -158,6 +159,20 @@ def test_a_backup_brings_all_back_in_another_folder(covey: Covey, folder: Path) 
     assert (folder / "new" / "covey.toml").read_text() == (folder / "covey.toml").read_text()
     assert (folder / "new" / ".covey" / "archive" / "old.jsonl").read_text() == "old\n"
     assert not [each for each in folder.iterdir() if each.name.startswith(".covey-")]
+
+
+@rule("N1")
+def test_a_fleet_on_postgresql_is_kept_by_the_same_commands(covey: Covey, postgres: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
+    with postgres.fresh() as url:
+        monkeypatch.setenv("COVEY_STORE", url)
+        covey("send", "chief", "keep this", "--id", "kept")
+        assert covey("backup", "b.tar.gz").code == 0
+        covey("send", "chief", "lose this")
+        assert covey("restore", "b.tar.gz", "--json").json["parts"][0] == "store.db"
+        assert [each["messageId"] for each in covey("inbox", "chief", "--json").json["items"]] == ["kept"]
+        assert covey("db", "check").code == covey("db", "vacuum").code == covey("db", "migrate").code == 0
+        levels = {each["about"]: each["level"] for each in covey("doctor", "--base-port", "21700", "--json").json["findings"]}
+        assert (levels["store"], levels["clock"]) == ("ok", "ok")
 
 
 def test_what_a_restore_replaces_is_kept_beside_it(covey: Covey, folder: Path) -> None:

@@ -37,7 +37,7 @@ def token_show(reach: Reach, name: str) -> None:
 @click.argument("name", metavar="AGENT|operator")
 @here
 def token_rotate(reach: Reach, name: str) -> None:
-    """Make a new token; the old one opens nothing any more. An agent that runs is started anew with it."""
+    """Make a new token. The old one opens nothing any more; an agent that runs is started anew with the new one."""
     reach.run(_rotate(reach.settings, name))
     done = {"name": name, "rotated": True}
     print_json(done) if reach.as_json else click.echo(f"{name} has a new token; `covey token show {name}` prints it")

@@ -70,7 +70,7 @@ def db_command() -> None:
 @db_command.command("migrate", epilog="Example: covey db migrate")
 @here
 def db_migrate(reach: Reach) -> None:
-    """Bring the store's schema up to date; safe while a fleet of the version before runs."""
+    """Bring the store's schema up to date. It is safe while a fleet of the version before runs."""
     engine = engine_of(reach.settings)
     try:
         done = engine.migrate(time.time)
@@ -83,7 +83,7 @@ def db_migrate(reach: Reach) -> None:
 @db_command.command("check", epilog="Example: covey db check")
 @here
 def db_check(reach: Reach) -> None:
-    """Read the whole store and see whether it is sound; exit code 1 if it is not."""
+    """Read the whole store and see if it is sound. Exit code 1 if it is not."""
     progress = Progress(as_json=reach.as_json)
     progress.say("reading the store")
     try:
@@ -97,7 +97,7 @@ def db_check(reach: Reach) -> None:
 @click.argument("file", type=_FILE)
 @here
 def db_backup(reach: Reach, file: Path) -> None:
-    """Write one moment of the store alone to FILE, while the fleet runs; `covey backup` takes tokens and configuration too."""
+    """Write the store alone to FILE. The fleet may run; `covey backup` takes tokens and configuration too."""
     file = file.absolute()
     reach.run(upkeep.backup(engine_of(reach.settings), file))
     size = file.stat().st_size
@@ -107,7 +107,7 @@ def db_backup(reach: Reach, file: Path) -> None:
 @db_command.command("vacuum", epilog="Example: covey db vacuum")
 @here
 def db_vacuum(reach: Reach) -> None:
-    """Give room that is no longer used back to the disk, while the fleet runs."""
+    """Give unused room back to the disk. The fleet may run."""
     progress = Progress(as_json=reach.as_json)
     progress.say("giving room back")
     try:

@@ -49,7 +49,7 @@ def config_command() -> None:
 @config_command.command("check", epilog="Example: covey config check")
 @here
 def config_check(reach: Reach) -> None:
-    """Every fault of covey.toml with its line; exit code 2 if there is one."""
+    """Tell every fault of covey.toml. Each with its line; exit code 2 if there is one."""
     settings = reach.settings
     there = reach.file if reach.file.exists() else None
     if reach.as_json:
@@ -62,14 +62,14 @@ def config_check(reach: Reach) -> None:
 @config_command.command("show", epilog="Example: covey config show --json")
 @here
 def config_show(reach: Reach) -> None:
-    """The settings as they are read, defaults included, secrets masked: as TOML, or as JSON."""
+    """Print the settings as they are read. Defaults are included, secrets masked; as TOML, or as JSON."""
     print_json(describe(reach.settings)) if reach.as_json else click.echo(to_toml(reach.settings), nl=False)
 
 
 @config_command.command("diff", epilog="Example: covey config diff")
 @here
 def config_diff(reach: Reach) -> None:
-    """What `config apply` would change, and which processes would start anew."""
+    """Tell what `config apply` would change. And which processes would start anew."""
     before = stand(reach.settings)
     made = plan(before.settings or reach.settings, _wanted(reach), running=before.running)
     print_json(told(made)) if reach.as_json else _print_plan(made, done=False)
@@ -79,7 +79,7 @@ def config_diff(reach: Reach) -> None:
 @click.option("--tasks-to", "heir", metavar="AGENT", help="Who takes over what removed agents leave undone.")
 @here
 def config_apply(reach: Reach, heir: str | None) -> None:
-    """Take covey.toml over into the fleet, which goes on running: only what must start anew does, and no mail or work is lost."""
+    """Take covey.toml over into the fleet. It goes on running: only what must start anew does, and no mail or work is lost."""
     _apply(reach, heir)
 
 
@@ -88,7 +88,7 @@ def config_apply(reach: Reach, heir: str | None) -> None:
 @click.option("--tasks-to", "heir", metavar="AGENT", help="Who takes over its open tasks and unread mail.")
 @here
 def config_remove_agent(reach: Reach, agent: str, heir: str | None) -> None:
-    """Take an agent out of covey.toml and out of the fleet."""
+    """Take an agent out of the fleet. Its section of covey.toml goes, and nothing names it any more."""
     names = [each.id for each in reach.settings.agents]
     for name in (agent, heir):
         if name is not None and name not in names:
@@ -176,7 +176,7 @@ def project_list(reach: Reach) -> None:
 @click.option("--agents", metavar="A,B", help="Who works on it.")
 @here
 def project_add(reach: Reach, name: str, path: Path, agents: str | None) -> None:
-    """Write a project into covey.toml, or change the one of that name, and apply it."""
+    """Add a project, or change the one of that name. It is written into covey.toml, comments kept, and applied."""
     if not path.is_dir():
         click.echo(f"covey: {path} is no folder yet; a task's brain will need it there.", err=True)
     written = _relative(path.absolute(), reach.file.parent)
@@ -193,7 +193,7 @@ def _relative(path: Path, folder: Path) -> str:
 @click.argument("name")
 @here
 def project_remove(reach: Reach, name: str) -> None:
-    """Take a project out of covey.toml, and apply it. Its folder is not touched."""
+    """Take a project out of covey.toml. Its folder is not touched."""
     names = [each.name for each in reach.settings.projects]
     if name not in names:
         raise NotFound(f"there is no project {name!r}; {nearest(name, names)}", field="name")

@@ -15,7 +15,7 @@ import msgspec
 from covey.app import consoling, hosting, noding, snapshot
 from covey.app.groups import CONSOLE
 from covey.app.opening import run_dir
-from covey.app.starting import Address, Say, check_ports, down, look, make_ready, running_node, wait_ready
+from covey.app.starting import Address, Say, addresses, check_ports, down, look, make_ready, running_node, wait_ready
 from covey.base.errors import Failed, Unknown
 from covey.base.markers import marker
 from covey.base.ports import EX_OWN_INSTANCE
@@ -65,7 +65,8 @@ def start(reach: Reach, *, detach: bool) -> int:
     path = _made_ready(settings)
     remember_outer(settings, reach.flags, os.environ)
     if not reach.as_json:
-        click.echo(f"starting {len(settings.agents)} agents; data in {os.path.relpath(settings.data_dir)}")
+        count = len(addresses(settings)) - 1
+        click.echo(f"starting {count} agent{'' if count == 1 else 's'}; data in {os.path.relpath(settings.data_dir)}")
     if not detach:
         return reach.run(_in_the_foreground(reach, settings, began))
     node = reach.run(ExecSpawner().spawn(_node_spec(settings, path)))
