@@ -60,7 +60,8 @@ def _field_of(error: click.UsageError) -> str | None:
 
 def _fault(error: Exception) -> CoveyError:
     if isinstance(error, OSError) and error.errno in _OUTSIDE:
-        return Failed(f"{error.filename or 'a file'} can't be used: {error.strerror}.")
+        todo = " Run this as the user whose fleet it is, or give this user the right." if error.errno in (errno.EACCES, errno.EPERM) else ""
+        return Failed(f"{error.filename or 'a file'} can't be used: {error.strerror}.{todo}")
     path = write_trace("".join(traceback.format_exception(error)))
     return Failed(f"something failed inside Covey ({type(error).__name__}); {path} says where. Please report it.", log=str(path))
 

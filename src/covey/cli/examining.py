@@ -50,11 +50,17 @@ Check = Callable[[Settings], Iterator[Finding]]
 
 
 def checked(check: Check, about: str, settings: Settings) -> list[Finding]:
-    """What a check finds. An error of ours is a finding too."""
+    """What a check finds. What keeps us from looking is a finding too."""
     try:
         return list(check(settings))
     except CoveyError as error:
         return [Finding("fail", about, error.message)]
+    except OSError as error:
+        return [
+            Finding(
+                "fail", about, f"{error.filename or 'a file'} can't be used: {error.strerror}.", "run this as the user whose fleet it is"
+            )
+        ]
 
 
 def of_config(error: Misconfigured) -> list[Finding]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from covey.app.opening import engine_of, open_store, prepare, run_dir
+from covey.app.opening import engine_of, open_store, prepare
 from covey.base.errors import Conflict, Misconfigured
 from covey.cli import archiving, removing
 from covey.cli.examining import CHECKS, Finding, checked, has_store, of_config
@@ -213,16 +213,15 @@ async def _export(reach: Reach, folder: Path, progress: Progress) -> dict[str, i
 def uninstall_command(reach: Reach, purge: bool, yes: bool) -> None:
     """Stop the fleet and remove what it needs to run; its data stays unless --purge. covey.toml, and what is not ours, is never touched."""
     settings = reach.settings
-    name = run_dir(settings).parent.parent.name
+    data = Path(settings.data_dir)
+    name = data.parent.name or data.name
     if purge and not yes and not _agreed(name):
         raise Conflict("that was not the folder's name; nothing was touched.")
     gone, left = removing.remove(reach, purge=purge)
     if reach.as_json:
         print_json({"removed": gone, "left": left})
         return
-    text = (
-        f"removed {len(gone)} files and folders of ours below {run_dir(settings).parent.parent}" if gone else "there was nothing to remove"
-    )
+    text = f"removed {len(gone)} files and folders of the fleet in {data.parent}" if gone else "there was nothing to remove"
     click.echo(text + ("" if purge else "; the data is still there" * has_store(settings)))
     for path in left:
         click.echo(f"left, since it is not ours: {path}")
