@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from covey.base.clock import Clock
 from covey.base.errors import CoveyError, Failed, StoreUnavailable
@@ -141,19 +142,18 @@ class PostgresWriter:
         assert self._db is not None
         xid = 0
         with inside():
+            if self._db.info.transaction_status == TransactionStatus.INERROR:
+                raise Retry("a refused statement had ended the transaction")
             if tx.events:
                 xid = self._write(tx.events)
         try:
-            said = self._db.execute("COMMIT").statusmessage
+            self._db.execute("COMMIT")
         except psycopg.Error as error:
             self.close()
             if not is_lost(error):
                 raise in_transaction(error) from error
             if not (tx.events and self._is_stored(xid, tx.events[-1])):
                 raise Retry("the connection was lost at the commit, and nothing was stored") from error
-        else:
-            if said != "COMMIT":
-                raise Retry("a refused statement had ended the transaction")
 
     def _write(self, events: Sequence[Event]) -> int:
         assert self._db is not None
