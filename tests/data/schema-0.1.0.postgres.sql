@@ -144,6 +144,8 @@ CREATE INDEX copies_waited_for ON copies (sender, answer_due) WHERE answer_due I
 CREATE INDEX copies_answer_due ON copies (answer_due) WHERE answer_due IS NOT NULL;
 CREATE INDEX copies_expiring ON copies (expires_at) WHERE state = 'delivered' AND expires_at IS NOT NULL;
 CREATE INDEX copies_dead ON copies (seq) WHERE state = 'dead';
+CREATE INDEX copies_expired ON copies (seq) WHERE state = 'expired';
+CREATE INDEX copies_deferred ON copies (deliver_at) WHERE state = 'deferred';
 CREATE INDEX copies_by_receiver ON copies (receiver, seq);
 CREATE INDEX copies_unread ON copies (receiver, seq) WHERE state = 'delivered';
 
@@ -201,7 +203,7 @@ CREATE UNIQUE INDEX tasks_by_token ON tasks (token) WHERE token IS NOT NULL;
 CREATE INDEX tasks_waiting ON tasks (waiting_for) WHERE waiting_for IS NOT NULL;
 CREATE INDEX tasks_due ON tasks (deadline) WHERE state IN ('queued', 'blocked') AND deadline IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent_id) WHERE parent_id IS NOT NULL;
-CREATE INDEX tasks_states ON tasks (seq, state);
+CREATE INDEX tasks_broken ON tasks (seq) WHERE state IN ('failed', 'cancelled');
 CREATE INDEX tasks_by_end ON tasks (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX tasks_by_project ON tasks (project_id, state, agent) WHERE project_id IS NOT NULL;
 CREATE UNIQUE INDEX tasks_dedupe ON tasks (dedupe_key) WHERE dedupe_key IS NOT NULL AND state IN ('queued', 'blocked', 'running');
@@ -284,6 +286,9 @@ CREATE TABLE bookmarks (name TEXT COLLATE "C" PRIMARY KEY, xid BIGINT NOT NULL, 
 CREATE TABLE thread_pauses (thread_id TEXT COLLATE "C" PRIMARY KEY, at DOUBLE PRECISION NOT NULL, reason TEXT COLLATE "C" NOT NULL);
 
 
+ALTER TABLE copies SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+ALTER TABLE tasks SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+ALTER TABLE vitals SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 1000);
 CREATE TABLE message_words (rowid BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
 CREATE INDEX message_words_in ON message_words USING gin (words);
 

@@ -144,6 +144,8 @@ CREATE INDEX copies_waited_for ON copies (sender, answer_due) WHERE answer_due I
 CREATE INDEX copies_answer_due ON copies (answer_due) WHERE answer_due IS NOT NULL;
 CREATE INDEX copies_expiring ON copies (expires_at) WHERE state = 'delivered' AND expires_at IS NOT NULL;
 CREATE INDEX copies_dead ON copies (seq) WHERE state = 'dead';
+CREATE INDEX copies_expired ON copies (seq) WHERE state = 'expired';
+CREATE INDEX copies_deferred ON copies (deliver_at) WHERE state = 'deferred';
 CREATE INDEX copies_by_receiver ON copies (receiver, seq);
 CREATE INDEX copies_unread ON copies (receiver, seq) WHERE state = 'delivered';
 
@@ -201,7 +203,7 @@ CREATE UNIQUE INDEX tasks_by_token ON tasks (token) WHERE token IS NOT NULL;
 CREATE INDEX tasks_waiting ON tasks (waiting_for) WHERE waiting_for IS NOT NULL;
 CREATE INDEX tasks_due ON tasks (deadline) WHERE state IN ('queued', 'blocked') AND deadline IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent_id) WHERE parent_id IS NOT NULL;
-CREATE INDEX tasks_states ON tasks (seq, state);
+CREATE INDEX tasks_broken ON tasks (seq) WHERE state IN ('failed', 'cancelled');
 CREATE INDEX tasks_by_end ON tasks (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX tasks_by_project ON tasks (project_id, state, agent) WHERE project_id IS NOT NULL;
 CREATE UNIQUE INDEX tasks_dedupe ON tasks (dedupe_key) WHERE dedupe_key IS NOT NULL AND state IN ('queued', 'blocked', 'running');

@@ -34,6 +34,7 @@ def test_mail_to_one_who_takes_none_is_held_and_says_so_everywhere(hand: Hand, f
     assert [message.state for message in hand(reading.latest)] == ["held", "held"]
     assert (state_of(hand, early, "coder"), state_of(hand, late, "coder")) == ("held", "held")
     assert hand(reading.unread_count, "coder") == 2
+    assert hand(reading.counts) == {"held": 2}
 
 
 @rule("M5", "A7")
@@ -69,3 +70,13 @@ def test_mail_to_one_with_no_process_waits(hand: Hand) -> None:
     sent = [say(hand, "chief", "coder", f"{number}").message_id for number in range(20)]
     hand(handling.free_all, "coder")
     assert [next_of(hand, "coder").message_id for _ in sent] == sent
+
+
+@rule("M4a", "M5")
+def test_copies_are_counted_by_the_state_they_show(hand: Hand) -> None:
+    for name in ("coder", "ops", "sales", "intel"):
+        say(hand, "chief", name)
+    hand(handling.close, "ops", taken(hand, "ops").token)
+    taken(hand, "sales")
+    hand(living.pause, "coder", THE_OPERATOR)
+    assert hand(reading.counts) == {"held": 1, "handled": 1, "seen": 1, "delivered": 1}

@@ -16,6 +16,7 @@ COPIES_OF = statement(__package__, "copies_of")
 INBOX = statement(__package__, "inbox")
 INBOX_UNREAD = statement(__package__, "inbox_unread")
 THREAD = statement(__package__, "thread")
+PLACE = statement(__package__, "place")
 THREADS = statement(__package__, "threads")
 THREADS_LATELY = statement(__package__, "threads_lately")
 THREAD_HEAD = statement(__package__, "thread_head")
@@ -30,6 +31,7 @@ ANSWERS = statement(__package__, "answers")
 END = 1 << 62
 FEW = 500
 WINDOW = 2000
+LAST = 20
 """With more threads than `FEW` they are looked for among the latest messages, so many at a time."""
 
 
@@ -76,10 +78,16 @@ def thread(tx: Transaction, ident: str, *, after: int = 0, limit: int = 200) -> 
     Raises:
         NotFound: There is no such thread.
     """
-    rows = tx.all(THREAD, thread_id=ident, after=after, limit=limit + 1)
+    rows = tx.all(THREAD, thread_id=ident, limit=limit + 1, **place_after(tx, after))
     if not rows and not after:
         raise NotFound(f"there is no thread {ident!r}; `covey inbox AGENT --json` shows threadIds.", field="thread")
     return page(tx, rows, limit)
+
+
+def place_after(tx: Transaction, after: int) -> dict[str, int]:
+    """Where a thread is read on after a copy; one that is no more has its place by its number alone."""
+    row = tx.one(PLACE, copy=after) if after else None
+    return {"after": after, "low": row.seq if row else 0, "high": row.seq if row else END}
 
 
 class Thread(NamedTuple):
@@ -97,11 +105,16 @@ def threads(tx: Transaction, *, before: int | None = None, limit: int = 50, part
     found: list[Thread] = []
     for ident in _idents(tx, end):
         head = tx.one(THREAD_HEAD, thread_id=ident)
-        if head is not None and head.last_seq < end and (part is None or tx.one(TAKES_PART, thread_id=ident, name=part) is not None):
+        if head is not None and head.last_seq < end and (part is None or _takes_part(tx, ident, part)):
             found.append(Thread(ident, head.messages, head.last_at, head.last_seq))
             if len(found) == limit:
                 break
     return found
+
+
+def _takes_part(tx: Transaction, ident: str, name: str) -> bool:
+    """Whether somebody sent or got something in a thread: its last messages tell, or all of them."""
+    return any(tx.one(TAKES_PART, thread_id=ident, name=name, last=last) is not None for last in (LAST, END))
 
 
 def _idents(tx: Transaction, end: int) -> Iterator[str]:
@@ -121,7 +134,12 @@ def _idents(tx: Transaction, end: int) -> Iterator[str]:
 
 def counts(tx: Transaction) -> dict[str, int]:
     """How many copies are in each state."""
-    return {row.state: row.n for row in tx.all(COUNTS)}
+    row = tx.one(COUNTS)
+    if row is None:
+        return {}
+    handled = row.total - row.delivered - row.seen - row.deferred - row.dead - row.expired
+    states = row._asdict() | {"delivered": row.delivered - row.held, "handled": handled}
+    return {state: count for state, count in states.items() if count and state != "total"}
 
 
 def latest(tx: Transaction, limit: int = 1000) -> list[Message]:

@@ -72,7 +72,7 @@ def thread(tx: Transaction, ident: str, by: Caller, *, after: int = 0, limit: in
     """
     if all_is_seen_by(by):
         return reading.thread(tx, ident, after=after, limit=limit)
-    rows = tx.all(THREAD_OF, thread_id=ident, name=by.name, after=after, limit=limit + 1)
+    rows = tx.all(THREAD_OF, thread_id=ident, name=by.name, limit=limit + 1, **reading.place_after(tx, after))
     if not rows and not after:
         reading.thread(tx, ident, limit=1)
         raise not_yours(f"the thread {ident}", by)

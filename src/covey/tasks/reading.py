@@ -11,7 +11,9 @@ from covey.tasks.model import Task
 FIND = statement(__package__, "find")
 NEEDS = statement(__package__, "needs")
 LIST = statement(__package__, "list")
-OF_AGENT = statement(__package__, "of_agent")
+LIST_BROKEN = statement(__package__, "list_broken")
+QUEUED_OF = statement(__package__, "queued_of")
+BLOCKED_OF = statement(__package__, "blocked_of")
 CURRENT = statement(__package__, "current")
 CHILDREN = statement(__package__, "children")
 OPEN_NEEDS = statement(__package__, "open_needs")
@@ -56,13 +58,17 @@ def with_needs(tx: Transaction, row: Row) -> Task:
 
 def listed(tx: Transaction, *, state: str | None = None, agent: str | None = None, before: int | None = None, limit: int = 50) -> Page:
     """Tasks, newest first; of one state, of one agent, or all. State `open` is queued, blocked or running."""
-    rows = tx.all(LIST, state=state or "", agent=agent or "", before=before or 1 << 62, limit=limit + 1)
+    wanted = LIST_BROKEN if state in ("failed", "cancelled") else LIST
+    rows = tx.all(wanted, state=state or "", agent=agent or "", before=before or 1 << 62, limit=limit + 1)
     return Page([with_needs(tx, row) for row in rows[:limit]], rows[limit - 1].seq if len(rows) > limit else None)
 
 
 def queue_of_agent(tx: Transaction, agent: str, *, limit: int = 100) -> list[Task]:
     """What waits for one agent, in the order it will be taken; the blocked last."""
-    return [with_needs(tx, row) for row in tx.all(OF_AGENT, agent=agent, limit=limit)]
+    rows = tx.all(QUEUED_OF, agent=agent, limit=limit)
+    if len(rows) < limit:
+        rows += tx.all(BLOCKED_OF, agent=agent, limit=limit - len(rows))
+    return [with_needs(tx, row) for row in rows]
 
 
 def current(tx: Transaction, agent: str) -> Task | None:
@@ -89,7 +95,10 @@ def open_needs(tx: Transaction, ident: str) -> list[Task]:
 def counts(tx: Transaction) -> dict[str, int]:
     """How many tasks are in each state; a state that none is in is left out."""
     row = tx.one(COUNTS)
-    return {state: number for state, number in row._asdict().items() if number} if row is not None else {}
+    if row is None:
+        return {}
+    done = row.total - row.queued - row.blocked - row.running - row.failed - row.cancelled
+    return {state: count for state, count in {**row._asdict(), "done": done}.items() if count and state != "total"}
 
 
 def queue_lengths(tx: Transaction) -> dict[str, int]:

@@ -1,3 +1,3 @@
--- Whether somebody sent or got something in a thread.
-SELECT 1 AS found FROM messages m
- WHERE m.thread_id = :thread_id AND (m.sender = :name OR EXISTS (SELECT 1 FROM copies c WHERE c.message_id = m.id AND c.receiver = :name)) LIMIT 1
+-- Whether somebody sent or got one of the last messages of a thread.
+SELECT 1 AS found FROM (SELECT id, sender FROM messages WHERE thread_id = :thread_id ORDER BY seq DESC LIMIT :last) m
+ WHERE m.sender = :name OR EXISTS (SELECT 1 FROM copies c WHERE c.message_id = m.id AND c.receiver = :name) LIMIT 1

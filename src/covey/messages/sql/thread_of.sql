@@ -1,6 +1,7 @@
--- What one agent sent or got in a thread, in order.
+-- What one agent sent or got in a thread, in order, from a place in it.
 SELECT m.id, m.sender, m.addressed, m.type, m.priority, m.subject, m.body, m.data, m.requires_response, m.deadline, m.thread_id, m.is_peer_dm, m.project_id,
        m.related_tasks, m.in_reply_to, m.reply_note, m.visited, m.expires_at, m.traceparent, m.created_at, m.sent_at,
        c.seq AS copy_seq, c.receiver, c.state, c.attempts, c.link_id, c.deliver_at, c.delivered_at, c.seen_at, c.handled_at, c.ended_at, c.reason, c.answered_by
-  FROM copies c JOIN messages m ON m.id = c.message_id
- WHERE m.thread_id = :thread_id AND c.seq > :after AND (m.sender = :name OR c.receiver = :name) ORDER BY c.seq LIMIT :limit
+  FROM messages m JOIN copies c ON c.message_id = m.id
+ WHERE m.thread_id = :thread_id AND m.seq >= :low AND (m.seq > :high OR c.seq > :after) AND (m.sender = :name OR c.receiver = :name)
+ ORDER BY m.seq, c.seq LIMIT :limit

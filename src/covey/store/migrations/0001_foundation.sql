@@ -203,7 +203,7 @@ CREATE UNIQUE INDEX tasks_by_token ON tasks (token) WHERE token IS NOT NULL;
 CREATE INDEX tasks_waiting ON tasks (waiting_for) WHERE waiting_for IS NOT NULL;
 CREATE INDEX tasks_due ON tasks (deadline) WHERE state IN ('queued', 'blocked') AND deadline IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent_id) WHERE parent_id IS NOT NULL;
-CREATE INDEX tasks_states ON tasks (seq, state);
+CREATE INDEX tasks_broken ON tasks (seq) WHERE state IN ('failed', 'cancelled');
 CREATE INDEX tasks_by_end ON tasks (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX tasks_by_project ON tasks (project_id, state, agent) WHERE project_id IS NOT NULL;
 CREATE UNIQUE INDEX tasks_dedupe ON tasks (dedupe_key) WHERE dedupe_key IS NOT NULL AND state IN ('queued', 'blocked', 'running');
@@ -288,5 +288,8 @@ CREATE TABLE thread_pauses (thread_id TEXT PRIMARY KEY, at REAL NOT NULL, reason
 /*sqlite*/
 CREATE VIRTUAL TABLE message_words USING fts5 (subject, body, content = '', contentless_delete = 1);
 /*end*/
-/*postgres:CREATE TABLE message_words (rowid BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
+/*postgres:ALTER TABLE copies SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+ALTER TABLE tasks SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+ALTER TABLE vitals SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 1000);
+CREATE TABLE message_words (rowid BIGINT PRIMARY KEY, words TEXT[] NOT NULL);
 CREATE INDEX message_words_in ON message_words USING gin (words);*/

@@ -1,5 +1,7 @@
--- How many tasks are in each state, in one pass over an index.
-SELECT count(*) FILTER (WHERE state = 'queued') AS queued, count(*) FILTER (WHERE state = 'blocked') AS blocked,
-       count(*) FILTER (WHERE state = 'running') AS running, count(*) FILTER (WHERE state = 'done') AS done,
-       count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state = 'cancelled') AS cancelled
-  FROM tasks
+-- How many tasks stand in each open or odd state, and how many there are in all.
+SELECT (SELECT count(*) FROM tasks WHERE state = 'queued') AS queued,
+       (SELECT count(*) FROM tasks WHERE state = 'blocked') AS blocked,
+       (SELECT count(*) FROM tasks WHERE state = 'running') AS running,
+       (SELECT count(*) FROM tasks WHERE state IN ('failed', 'cancelled') AND state = 'failed') AS failed,
+       (SELECT count(*) FROM tasks WHERE state IN ('failed', 'cancelled') AND state = 'cancelled') AS cancelled,
+       (SELECT count(*) FROM tasks) AS total

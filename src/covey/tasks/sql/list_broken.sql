@@ -1,7 +1,8 @@
--- What waits for one agent, in the order it will be taken.
+-- Tasks that failed or were cancelled, newest first; few among many, so they have an index of their own.
 SELECT seq, id, description, data, state, queue, agent, capability, priority, not_urgent, sort_key, not_before, blockers, approval,
        anyway, parent_id, project_id, dedupe_key, schedule, origin, created_by, created_at, deadline, estimated_s, attempts,
        max_attempts, holder, token, run_id, lease_ends, claimed_at, started_at, finished_at, progress, progress_at, waiting_for,
        split_at, visited, result, error, failed_by, traceparent, digest
-  FROM tasks WHERE agent = :agent AND state IN ('queued', 'blocked', 'running') AND state <> 'running'
- ORDER BY state DESC, not_urgent, sort_key, seq LIMIT :limit
+  FROM tasks
+ WHERE state IN ('failed', 'cancelled') AND seq < :before AND state = :state AND (:agent = '' OR agent = :agent OR holder = :agent)
+ ORDER BY seq DESC LIMIT :limit
