@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -217,6 +218,23 @@ async def test_a_commit_that_can_not_be_looked_up_says_that_it_is_not_known(
         await store.write(put, "second")
     monkeypatch.setattr(engine, "open", plain)
     assert await store.write(put, "third") == "third"
+
+
+async def test_a_batch_that_stood_still_for_too_long_runs_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a stopped process does: the server ends its transaction, so that others need not wait for it."""
+    monkeypatch.setattr("covey.store.postgres._SESSION", "-c idle_in_transaction_session_timeout=100ms")
+    runs = []
+
+    def stands_still_once(tx: Transaction) -> str:
+        runs.append(tx.now)
+        if len(runs) == 1:
+            put(tx, "half")
+            time.sleep(0.5)
+        return put(tx, "whole")
+
+    assert await store.write(stands_still_once) == "whole"
+    assert await store.read(names) == ["whole"]
+    assert len(runs) == 2
 
 
 async def test_a_text_with_a_nul_is_refused_and_harms_nobody(store: Store) -> None:
