@@ -113,12 +113,18 @@ class Node:
         return found
 
 
+others: set[int] = set()
+"""Children of this process that no test here has started, as the tests' PostgreSQL is one; they are let alone."""
+
+
 @pytest.fixture(autouse=True)
 def subreaper() -> Iterator[None]:
     """As the node is: what loses its parent becomes our child."""
+    others.update(stat.pid for stat in children())
     become_subreaper()
     yield
     become_subreaper(False)
+    others.clear()
 
 
 @pytest.fixture
@@ -154,7 +160,7 @@ def threads_of(who: Identity) -> int:
 
 
 def children() -> list[Stat]:
-    return [stat for stat in every_process() if stat.parent == os.getpid()]
+    return [stat for stat in every_process() if stat.parent == os.getpid() and stat.pid not in others]
 
 
 async def until(happened: Callable[[], bool]) -> None:
