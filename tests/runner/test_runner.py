@@ -69,23 +69,17 @@ async def test_a_long_task_does_not_hold_up_the_mail(fleet: Store) -> None:
 @rule("K4a")
 @pytest.mark.parametrize(("kind", "most"), [("python", 2), ("command", 1)])
 async def test_lanes_work_side_by_side_and_a_command_brain_has_one(fleet: Store, kind: str, most: int) -> None:
-    at_once, peak = 0, 0
-
-    async def think(turn: Turn, hands: Hands) -> Outcome:
-        nonlocal at_once, peak
-        at_once += 1
-        peak = max(peak, at_once)
-        if at_once == most:
-            brain.go_on.set()
-        await brain.go_on.wait()
-        at_once -= 1
-        return Outcome()
-
-    brain = OwnBrain(think, kind)
+    brain = held_up()
+    brain.kind = kind
     async with office(fleet, brain, task_lanes=2) as coder:
-        for ident in [await coder.add(f"task {number}") for number in range(4)]:
+        tasks = [await coder.add(f"task {number}") for number in range(4)]
+        await until(lambda: _true(len(brain.turns) == most))
+        for _ in range(3):
+            await coder.runner.poll()
+        assert len(brain.turns) == most
+        brain.go_on.set()
+        for ident in tasks:
             await coder.in_state(ident, "done")
-    assert peak == most
 
 
 @rule("A7")
@@ -213,7 +207,7 @@ async def test_a_cancelled_tasks_brain_is_ended_and_what_it_says_is_dropped(flee
         raise AssertionError("never")
 
     brain = OwnBrain(think)
-    async with office(fleet, brain) as coder:
+    async with office(fleet, brain, settings=msgspec.structs.replace(QUICK, heartbeat_s=3600.0, lease_s=86400.0)) as coder:
         quiet = await coder.send("by the way", sender="chief")
         task = await coder.add()
         await brain.began.wait()
@@ -296,7 +290,7 @@ async def test_progress_keeps_a_brain_that_promises_it_alive(fleet: Store) -> No
 
 @rule("K4a", "A7")
 async def test_a_brain_that_cannot_be_ended_takes_its_process_along_and_nobody_gets_its_work_before(
-    fleet: Store, monkeypatch: pytest.MonkeyPatch
+    fleet: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("covey.runner.run.MARGIN_S", 0.2)
     brain = deaf()
@@ -306,6 +300,8 @@ async def test_a_brain_that_cannot_be_ended_takes_its_process_along_and_nobody_g
         await coder.runner.emergency_stop(THE_OPERATOR, "smoke")
         why, code = await coder.gone()
         assert (code, "could not be ended" in why) == (EX_HUNG, True)
+        clock.at += 61
+        await coder.runner.beat()
         assert (await coder.task(task)).state == "running", "whoever comes after this process frees it"
         brain.go_on.set()
     assert (await coder.task(task)).state == "running"
