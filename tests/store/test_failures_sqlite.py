@@ -18,9 +18,9 @@ import pytest
 from covey.base.clock import SystemClock
 from covey.base.errors import CoveyError, StoreBusy, StoreDamaged, StoreUnavailable
 from covey.store import DatagramBell, Store, Transaction, upkeep
+from covey.store.batches import write_alone
 from covey.store.sqlite import SqliteEngine
 from covey.store.sqlite_errors import our_error
-from covey.store.store import write_alone
 from tests.store.verbs import busy, get, names, put
 
 PAGE = 4096

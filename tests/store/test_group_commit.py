@@ -16,8 +16,8 @@ from covey.base.errors import CoveyError, Failed, StoreBusy, StoreUnavailable
 from covey.base.ids import Ids
 from covey.store import Store, Transaction, events
 from covey.store.engine import Writer
-from covey.store.store import BATCH_S, BATCH_VERBS, most_verbs
 from covey.store.transaction import Retry
+from covey.store.writing import BATCH_S, BATCH_VERBS, most_verbs
 from tests.conftest import Database, ManualClock, opened
 from tests.rules import rule
 from tests.store.verbs import PUT, busy, get, names, put
@@ -252,7 +252,7 @@ async def test_a_read_that_fails_leaves_a_sound_reader(store: Store) -> None:
 
 
 async def test_a_batch_that_can_never_run_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("covey.store.store.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("covey.store.batches.time.sleep", lambda seconds: None)
 
     def never(tx: Transaction) -> None:
         put(tx, "never")

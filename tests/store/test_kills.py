@@ -10,9 +10,9 @@ import pytest
 from covey.agents import configuring
 from covey.base.clock import SystemClock
 from covey.store import Transaction, upkeep
+from covey.store.batches import write_alone
 from covey.store.engine import Engine
 from covey.store.statements import Statement
-from covey.store.store import write_alone
 from tests.conftest import EIGHT, Database
 from tests.rules import rule
 from tests.store.processes import workers

@@ -11,10 +11,10 @@ import psycopg
 import pytest
 
 from covey.base.clock import SystemClock
+from covey.store.batches import write_alone
 from covey.store.engine import Engine
 from covey.store.migrate import migrations
 from covey.store.statements import Statement
-from covey.store.store import write_alone
 from tests import postgres as servers
 from tests.conftest import Database
 from tests.rules import rule

@@ -18,9 +18,9 @@ from covey.messages import handling, sending
 from covey.messages.model import draft
 from covey.store import DatagramBell, Store, Transaction, events
 from covey.store import clock as store_clock
+from covey.store.batches import write_alone
 from covey.store.postgres import PostgresEngine
 from covey.store.sqlite import SqliteEngine
-from covey.store.store import write_alone
 from covey.tasks import adding, working
 from covey.tasks.model import TaskDraft
 from tests.conftest import EIGHT, Database, ManualClock, opened

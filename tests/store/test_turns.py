@@ -14,8 +14,8 @@ import pytest
 from covey.base.clock import SystemClock
 from covey.base.errors import StoreUnavailable
 from covey.base.ids import Ids
+from covey.store.batches import write_alone
 from covey.store.sqlite import SqliteEngine
-from covey.store.store import write_alone
 from covey.store.turns import TurnLock, turn, turn_holder
 from tests.rules import rule
 from tests.store.processes import WAIT_S, workers

@@ -11,9 +11,10 @@ from covey.base.errors import StoreDamaged
 from covey.base.ids import Ids
 from covey.base.settings import Retention
 from covey.store import answered, events
+from covey.store.batches import write_alone
 from covey.store.engine import Engine
 from covey.store.statements import statement
-from covey.store.store import Store, write_alone
+from covey.store.store import Store
 from covey.store.transaction import Transaction
 
 SET_EPOCH = statement(__package__, "set_epoch")

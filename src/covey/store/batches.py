@@ -1,0 +1,160 @@
+"""Many waiting verbs in one transaction, an error of one its caller's alone (group commit). Knows no thread, feature or driver."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from covey.base.errors import CoveyError, Failed, StoreBusy
+from covey.base.ids import Ids
+from covey.store.engine import Engine, Writer
+from covey.store.transaction import Broken, Retry, Transaction
+
+log = logging.getLogger("covey.store")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_TRIES = 8
+
+
+class Job:
+    """One verb that waits to be run, and where its answer goes."""
+
+    __slots__ = ("args", "error", "future", "kwargs", "locks", "loop", "relaxed", "result", "since", "taken", "verb")
+
+    def __init__(
+        self, verb: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], loop: asyncio.AbstractEventLoop | None
+    ) -> None:
+        self.verb = verb
+        self.args = args
+        self.kwargs = kwargs
+        self.loop = loop
+        self.future: asyncio.Future[Any] | None = loop.create_future() if loop else None
+        self.result: Any = None
+        self.error: Exception | None = None
+        self.since = time.monotonic()
+        self.relaxed: bool = getattr(verb, "relaxed", False)
+        keys = getattr(verb, "locks", None)
+        self.locks: Sequence[tuple[str, str]] = keys(*args, **kwargs) if keys else ()
+        self.taken = threading.Lock()
+        """Whoever gets it answers the caller: the writer that runs the verb, or the one that gives up."""
+
+    def answer(self) -> None:
+        """Give the caller its result or error. On the caller's loop."""
+        future = self.future
+        if future is None or future.done():
+            return
+        if self.error is not None:
+            future.set_exception(self.error)
+        else:
+            future.set_result(self.result)
+
+
+class Batch:
+    """Runs jobs in one transaction of a writer. Has no thread of its own: the simulation calls it inline."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.verbs_s = 0.0
+        """How long the verbs of the last run took, without the commit."""
+
+    def run(self, jobs: list[Job]) -> set[str]:
+        """Run and commit all jobs, their results and errors set; whom to ring."""
+        for attempt in range(_TRIES):
+            try:
+                return self._once(jobs, apart=attempt > 0)
+            except Retry as again:
+                log.info("a batch runs again: %s", again)
+                if attempt:
+                    time.sleep(0.002 * 2**attempt)
+            except (Broken, CoveyError) as error:
+                for job in jobs:
+                    job.error = plain(error)
+                return set()
+        return self._one_by_one(jobs)
+
+    def _one_by_one(self, jobs: list[Job]) -> set[str]:
+        bells: set[str] = set()
+        for job in jobs:
+            try:
+                bells |= self._once([job], apart=False)
+            except Retry as again:
+                job.error = StoreBusy(
+                    f"the store could not finish this ({again}); nothing was stored, try again.", retry_at=time.time() + 1
+                )
+            except (Broken, CoveyError) as error:
+                job.error = plain(error)
+        return bells
+
+    def _once(self, jobs: list[Job], *, apart: bool) -> set[str]:
+        """One transaction over all jobs; if one fails after it wrote, a second one in which each verb can be undone (`apart`)."""
+        started = time.perf_counter()
+        try:
+            tx = self._writer.begin(full=any(not job.relaxed for job in jobs), locks=sorted({key for job in jobs for key in job.locks}))
+            for job in jobs:
+                job.error = None
+                if apart:
+                    _run_apart(tx, job)
+                elif not _run_plain(tx, job):
+                    self._writer.rollback()
+                    return self._once(jobs, apart=True)
+            self.verbs_s = time.perf_counter() - started
+            self._writer.commit(tx)
+        except BaseException:
+            self._writer.rollback()
+            raise
+        return tx.bells
+
+
+def _run_plain(tx: Transaction, job: Job) -> bool:
+    """Run it; False if it failed in a way that spoils the transaction for the others."""
+    mark = tx.mark()
+    try:
+        job.result = job.verb(tx, *job.args, **job.kwargs)
+    except (Retry, Broken):
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a verb raises is its caller's
+        # on PostgreSQL a refused statement ends the transaction, whether or not it was a write
+        if tx.writes != mark[1] or isinstance(error, Failed | StoreBusy):
+            return False
+        tx.forget(mark)
+        job.error = error
+    return True
+
+
+def _run_apart(tx: Transaction, job: Job) -> None:
+    try:
+        with tx.attempt():
+            job.result = job.verb(tx, *job.args, **job.kwargs)
+    except (Retry, Broken):
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a verb raises is its caller's
+        job.error = error
+
+
+def plain(error: Exception) -> Exception:
+    """The error that a caller gets for one of the store's own."""
+    return error.error if isinstance(error, Broken) else error
+
+
+def write_alone(engine: Engine, verb: Callable[Concatenate[Transaction, P], R], *args: Any, ids: Ids | None = None) -> R:
+    """What one verb answers once it is committed, without a store, a loop or a thread."""
+    writer = engine.writer(ids or Ids())
+    job = Job(verb, args, {}, None)
+    try:
+        writer.wait_turn()
+        try:
+            Batch(writer).run([job])
+        finally:
+            writer.end_turn()
+    finally:
+        writer.close()
+    if job.error is not None:
+        raise job.error
+    result: R = job.result
+    return result

@@ -1,0 +1,122 @@
+"""The thread that writes: it takes all verbs that wait, runs them in this process's turn, answers each caller, and rings the bells."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+
+from covey.base.errors import CoveyError, StoreUnavailable
+from covey.base.ids import Ids
+from covey.store.batches import Batch, Job
+from covey.store.bell import NEWS, Bell
+from covey.store.engine import Engine, Writer
+
+log = logging.getLogger("covey.store")
+
+BATCH_VERBS = 256
+BATCH_S = 0.02
+"""A batch ends after so many verbs or seconds, so that other processes get their turn."""
+
+
+class WriterThread:
+    """A thread that owns one writing connection and empties the queue."""
+
+    def __init__(self, engine: Engine, ids: Ids, jobs: queue.SimpleQueue[Job | None], bell: Bell, name: str) -> None:
+        self._engine = engine
+        self._ids = ids
+        self._jobs = jobs
+        self._bell = bell
+        self._most = BATCH_VERBS
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def join(self, timeout_s: float) -> None:
+        """Wait until the thread has ended, or so long."""
+        self._thread.join(timeout_s)
+
+    def _work(self) -> None:
+        writer: Writer | None = None
+        while (first := self._jobs.get()) is not None:
+            try:
+                writer = writer or self._engine.writer(self._ids)
+                self._turn(writer, first)
+            except Exception as error:
+                log.error("the writer failed; it opens the store anew: %s", error, exc_info=not isinstance(error, CoveyError))
+                if first.taken.acquire(blocking=False):
+                    first.error = (
+                        error if isinstance(error, CoveyError) else StoreUnavailable(f"the store failed ({error}); nothing was stored.")
+                    )
+                    answer([first])
+                _close(writer)
+                writer = None
+        _close(writer)
+
+    def _turn(self, writer: Writer, first: Job) -> None:
+        """Wait for this process's turn, take what waits by then, run it, answer."""
+        writer.wait_turn()
+        jobs: list[Job] = []
+        bells: set[str] = set()
+        try:
+            jobs = self._take(first)
+            if jobs:
+                batch = Batch(writer)
+                bells = batch.run(jobs)
+                self._most = most_verbs(len(jobs), batch.verbs_s)
+        except BaseException as error:
+            for job in jobs:
+                job.error = StoreUnavailable(
+                    f"the store failed ({error}); it is not known whether this was stored, try again with the same id."
+                )
+            raise
+        finally:
+            writer.end_turn()
+            answer(jobs)
+        if bells:
+            self._bell.ring(bells | {NEWS})
+
+    def _take(self, first: Job) -> list[Job]:
+        jobs = [first] if first.taken.acquire(blocking=False) else []
+        while len(jobs) < self._most:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                self._jobs.put(None)
+                break
+            if job.taken.acquire(blocking=False):
+                jobs.append(job)
+        return jobs
+
+
+def most_verbs(count: int, took_s: float) -> int:
+    """How many verbs the next batch may have, after one of so many that took so long. Pure."""
+    return BATCH_VERBS if took_s <= BATCH_S else max(8, min(BATCH_VERBS, int(count * BATCH_S / took_s)))
+
+
+def answer(jobs: list[Job]) -> None:
+    """Answer the callers, with one call a loop for all of them."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+    for job in jobs:
+        if job.loop is not None:
+            by_loop.setdefault(job.loop, []).append(job)
+    for loop, mine in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_answer_all, mine)
+        except RuntimeError:
+            log.debug("a caller's loop is closed; its answer is dropped")
+
+
+def _answer_all(jobs: list[Job]) -> None:
+    for job in jobs:
+        job.answer()
+
+
+def _close(writer: Writer | None) -> None:
+    if writer is not None:
+        try:
+            writer.close()
+        except Exception:
+            log.exception("closing a connection failed")
