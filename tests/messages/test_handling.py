@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from covey.agents.model import OPERATOR
-from covey.base.errors import LeaseLost, NotFound
+from covey.base.errors import CoveyError, LeaseLost, NotFound
 from covey.messages import handling, reading, sweeping
 from covey.messages.model import MAX_ATTEMPTS, backoff_s
-from covey.store import events
+from covey.store import Statement, events
 from tests.inline import Hand
 from tests.messages.mail import LEASE_S, ask, copy_of, inbox, next_of, notices, say, state_of, take, taken
 from tests.rules import rule
@@ -210,3 +210,24 @@ def test_a_reason_that_no_database_can_hold_is_made_fit(hand: Hand) -> None:
     ident = say(hand, "chief", "coder").message_id
     hand(handling.failed, "coder", taken(hand, "coder").token, "bad \udcff name\0" + "x" * 50_000)
     assert str(copy_of(hand, ident, "coder").reason).startswith("bad \ufffd name\ufffdxxx")
+
+
+@rule("K4", "M3")
+def test_a_lease_begins_at_the_claim_however_old_the_mail_is(hand: Hand) -> None:
+    """cortextOS: a message older than five minutes is taken for stale the moment it is claimed; a locked inbox returns an empty list."""
+    say(hand, "chief", "coder")
+    hand.clock.at += 100 * LEASE_S
+    taken(hand, "coder")
+    assert hand(handling.lapsed) == []
+    hand.clock.at += LEASE_S
+    assert len(hand(handling.lapsed)) == 1
+
+
+@rule("K4b", "M3")
+def test_mail_that_can_not_be_read_is_an_error_and_not_an_empty_mailbox(hand: Hand) -> None:
+    say(hand, "chief", "coder")
+    with hand.transaction() as tx:
+        tx.run(Statement("away", "ALTER TABLE copies RENAME TO gone"))
+    for verb in (lambda: take(hand, "coder"), lambda: hand(reading.unread_count, "coder"), lambda: inbox(hand, "coder")):
+        with pytest.raises(CoveyError):
+            verb()

@@ -7,12 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.agents import roster
-from covey.base.errors import LeaseLost, TooLarge
+from covey.base.errors import CoveyError, LeaseLost, TooLarge
 from covey.messages.model import DATA_BYTES
+from covey.store import Statement
 from covey.tasks import reading, working
 from covey.tasks.ending import RESULT_BYTES
+from covey.tasks.model import TaskDraft
 from covey.tasks.working import jittered
 from tests.inline import Hand
+from tests.messages.mail import ask
 from tests.rules import rule
 from tests.tasks.work import LEASE_S, add, do, now, state_of, take, taken
 
@@ -225,3 +228,46 @@ def test_one_task_that_fails_leaves_the_others_alone(hand: Hand) -> None:
     for _ in good:
         do(hand)
     assert [state_of(hand, task) for task in [bad, *good]] == ["failed", "done", "done", "done"]
+
+
+@rule("K4", "K4a")
+def test_whatever_ends_a_claim_leaves_nothing_of_its_lease(hand: Hand) -> None:
+    """paperclip#2912, hermes#22926: a lock tied to a dead run that only SQL can undo."""
+    for how in ("give back", "lose", "fail", "finish", "split", "wait"):
+        task = add(hand, how, max_attempts=2)
+        _, token = taken(hand)
+        hand(working.started, "coder", token)
+        match how:
+            case "give back":
+                hand(working.give_back, token, "stop")
+            case "lose":
+                hand(working.lose, token, "its process is gone")
+            case "fail":
+                hand(working.fail, "coder", token, "no luck")
+            case "finish":
+                hand(working.finish, "coder", token, "ok")
+            case "split":
+                hand(working.split, "coder", token, [TaskDraft(description="part", agent="ops")])
+            case _:
+                hand(working.wait_for_answer, "coder", token, ask(hand, "coder", "sales").message_id)
+        row = hand(reading.seek, task.task_id)
+        assert row is not None
+        assert (row.token, row.lease_ends) == (None, None), how
+        if row.state in ("queued", "blocked"):
+            assert (row.holder, row.run_id, row.claimed_at, row.started_at) == (None, None, None, None), how
+        hand.clock.at += 1e7
+        assert hand(working.lapsed) == []
+        if row.state == "queued":
+            do(hand)
+
+
+@rule("K4b")
+def test_work_that_can_not_be_read_is_an_error_and_not_the_absence_of_work(hand: Hand) -> None:
+    """gastown#2638: a database error read as "no work", and the task closed as done."""
+    add(hand)
+    with hand.transaction() as tx:
+        tx.run(Statement("away", "ALTER TABLE tasks RENAME TO gone"))
+    with pytest.raises(CoveyError):
+        take(hand)
+    with pytest.raises(CoveyError):
+        hand(reading.current, "coder")

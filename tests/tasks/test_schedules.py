@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from covey.agents.model import THE_OPERATOR
 from covey.base.settings import ScheduleSettings, Settings
 from covey.store import events
-from covey.tasks import changing, reading, scheduling
+from covey.tasks import changing, reading, repeating, scheduling
 from covey.tasks.model import Repeat
 from covey.tasks.slots import next_slot
 from tests.conftest import EIGHT
@@ -192,6 +193,27 @@ def test_a_schedule_for_an_agent_that_is_not_there_says_so_and_goes_on(hand: Han
     (event,) = [event for event in hand(events.of_subject, "lost") if event.kind == "schedule.failed"]
     assert "nobody" in event.data["error"]
     assert hand(scheduling.make_due) == []
+
+
+@rule("K6a")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        '{"name": "odd", "text": "x", "cron": "0 9 * * *", "time_zone": "Mars/Base"}',
+        '{"name": "odd"}',
+        '{"name": "odd", "text": "x", "cron": "x"}',
+    ],
+)
+def test_a_schedule_that_can_not_be_read_stops_no_other(hand: Hand, settings: str) -> None:
+    with hand.transaction() as tx:
+        tx.run(repeating.PUT, name="odd", settings=settings, next_at=tx.now)
+        tx.run(repeating.PUT, name="hourly", settings=msgspec.json.encode(HOURLY).decode(), next_at=tx.now)
+    assert len(hand(scheduling.make_due)) == 1
+    assert [event.kind for event in hand(events.of_subject, "odd")] == ["schedule.failed"]
+    assert hand(scheduling.make_due) == []
+    hand.clock.at += 3600
+    hand(scheduling.make_due)
+    assert len(hand(events.of_subject, "odd")) == 2
 
 
 @rule("K6a", "K6")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from cronsim import CronSimError
 
 from covey.agents.model import THE_SYSTEM, Caller
 from covey.base.errors import CoveyError
@@ -17,6 +18,10 @@ ALL = statement(__package__, "schedules")
 DUE = statement(__package__, "schedules_due")
 STILL_DUE = statement(__package__, "schedule_still_due")
 ADVANCE = statement(__package__, "schedule_advance")
+
+LATER_S = 3600.0
+UNREADABLE = (CronSimError, msgspec.MsgspecError, KeyError, ValueError, OSError, StopIteration)
+"""A schedule that can't be read here (a time zone that this machine does not know …) is tried again so much later, and stops no other."""
 
 
 def configure(tx: Transaction, settings: Settings) -> None:
@@ -51,14 +56,16 @@ def _make(tx: Transaction, row: Row) -> str | None:
     tx.lock("schedule", row.name)
     if tx.one(STILL_DUE, name=row.name, next_at=row.next_at) is None:
         return None
-    timing, draft, by = _wanted(row)
     made: str | None = None
+    next_at = tx.now + LATER_S
     try:
+        timing, draft, by = _wanted(row)
+        next_at = next_slot(timing, tx.now)
         with tx.attempt():
             made = adding.add(tx, draft, by, origin="generated", schedule=row.name).task_id
-    except CoveyError as error:
-        tx.happened("schedule.failed", subject=row.name, error=error.message)
-    tx.run(ADVANCE, name=row.name, next_at=next_slot(timing, tx.now), slot=row.next_at, task=made)
+    except (CoveyError, *UNREADABLE) as error:
+        tx.happened("schedule.failed", subject=row.name, error=f"{error}"[:1000] or type(error).__name__)
+    tx.run(ADVANCE, name=row.name, next_at=next_at, slot=row.next_at, task=made)
     return made
 
 
