@@ -31,8 +31,7 @@ def configure(tx: Transaction, settings: Settings) -> None:
         text = msgspec.json.encode(schedule).decode()
         row = known.pop(schedule.name, None)
         if row is None or row.settings != text:
-            before = _timing(row.settings) if row is not None else None
-            kept = row is not None and _times(before) == _times(schedule)
+            kept = row is not None and _times_of(row.settings) == _times(schedule)
             repeating.put(tx, schedule.name, text, row.next_at if kept else next_slot(schedule, tx.now))
     for name in known:
         repeating.remove(tx, name)
@@ -42,8 +41,16 @@ def _timing(settings: str) -> ScheduleSettings:
     return msgspec.json.decode(settings, type=ScheduleSettings)
 
 
-def _times(schedule: ScheduleSettings | None) -> tuple[float | None, str, str] | None:
-    return (schedule.every_s, schedule.cron, schedule.time_zone) if schedule is not None else None
+def _times(schedule: ScheduleSettings) -> tuple[float | None, str, str]:
+    return schedule.every_s, schedule.cron, schedule.time_zone
+
+
+def _times_of(settings: str) -> tuple[float | None, str, str] | None:
+    """The timing of stored settings; None if they can't be read."""
+    try:
+        return _times(_timing(settings))
+    except msgspec.MsgspecError:
+        return None
 
 
 def make_due(tx: Transaction, limit: int = 100) -> list[str]:
