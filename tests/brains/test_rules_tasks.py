@@ -19,7 +19,7 @@ from covey.brains.rules import DOABLE
 from covey.brains.rules.audit import audit
 from covey.brains.rules.desk import DATA_BYTES, fitted
 from covey.messages import handling
-from covey.messages.model import DATA_BYTES as BOUND
+from covey.messages.checking import DATA_BYTES as BOUND
 from covey.store import Store
 from covey.tasks import adding, reading, runs, working
 from covey.tasks.model import TaskDraft

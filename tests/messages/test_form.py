@@ -12,7 +12,8 @@ from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base import wire
 from covey.base.errors import CoveyError, Forbidden, Invalid, TooLarge
 from covey.messages import reading, sending
-from covey.messages.model import BATCH, BODY_BYTES, DATA_BYTES, SUBJECT_CHARS, Content, Context, Draft, draft
+from covey.messages.checking import BATCH, BODY_BYTES, DATA_BYTES, SUBJECT_CHARS
+from covey.messages.model import Content, Context, Draft, draft
 from covey.store import events
 from tests.inline import Hand
 from tests.messages.mail import caller, inbox, say, state_of

@@ -14,7 +14,7 @@ from covey.base.clock import SystemClock
 from covey.base.errors import Forbidden, StoreUnavailable
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.brains.model import Hands, Outcome, Turn
-from covey.messages.model import DATA_BYTES
+from covey.messages.checking import DATA_BYTES
 from covey.runner import runner as module
 from covey.runner.taking import take
 from covey.runner.turning import turn_of

@@ -7,7 +7,7 @@ import pytest
 from covey.base.errors import Conflict, LeaseLost
 from covey.brains.model import Cost, Outcome, failure
 from covey.contexts.entries import size_of as _size
-from covey.messages.model import DATA_BYTES
+from covey.messages.checking import DATA_BYTES
 from covey.runner import holding, settling
 from covey.store import Statement
 from covey.tasks.model import TaskDraft

@@ -10,7 +10,7 @@ from covey.agents.model import THE_OPERATOR
 from covey.base.errors import LeaseLost, TooLarge
 from covey.brains.model import Outcome, failure
 from covey.messages import handling
-from covey.messages.model import DATA_BYTES
+from covey.messages.checking import DATA_BYTES
 from covey.runner import holding
 from covey.tasks import changing
 from covey.tasks.model import TaskDraft

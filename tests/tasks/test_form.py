@@ -10,7 +10,7 @@ import pytest
 from covey.agents import configuring
 from covey.agents.model import as_agent
 from covey.base.errors import CoveyError, Forbidden, Gone, IdTaken, Invalid, NotFound, TooLarge, Unknown
-from covey.messages.model import BODY_BYTES, DATA_BYTES
+from covey.messages.checking import BODY_BYTES, DATA_BYTES
 from covey.store import events
 from covey.tasks import adding, reading
 from covey.tasks.model import NEEDS, Repeat, Task, TaskDraft

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from covey.agents import roster
 from covey.base.errors import CoveyError, LeaseLost, TooLarge
-from covey.messages.model import DATA_BYTES
+from covey.messages.checking import DATA_BYTES
 from covey.store import Statement
 from covey.tasks import reading, working
 from covey.tasks.ending import RESULT_BYTES

@@ -11,7 +11,7 @@ from covey.base.errors import Invalid
 from covey.base.settings import AgentSettings
 from covey.contexts import entries
 from covey.contexts.entries import EntryKind
-from covey.messages.model import check_id
+from covey.messages.checking import check_id
 from covey.store import Transaction, statement
 
 PAGE = statement(__package__, "page")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from covey.agents import roster
 from covey.agents.model import OPERATOR, SYSTEM
 from covey.base.errors import Invalid, Unknown
-from covey.messages.model import BATCH, SendOutcome
+from covey.messages.checking import BATCH
+from covey.messages.model import SendOutcome
 from covey.store import Row, Transaction, statement
 
 MAILBOX = statement(__package__, "mailbox")

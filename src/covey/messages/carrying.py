@@ -13,8 +13,9 @@ from covey.agents.model import OPERATOR, RESERVED, SYSTEM
 from covey.base.errors import IdTaken, Invalid
 from covey.base.ids import is_agent_name
 from covey.messages.carried import OPEN, CarriedCopy, CarriedMessage, Put
+from covey.messages.checking import Checked, check
 from covey.messages.indexing import TEXT
-from covey.messages.model import MAX_ATTEMPTS, MESSAGE_LEVEL_S, Checked, Content, Context, Draft, check, dm_of, order_of, wakes
+from covey.messages.model import MAX_ATTEMPTS, MESSAGE_LEVEL_S, Content, Context, Draft, dm_of, order_of, wakes
 from covey.messages.sending import FIND, ID_OF_TASK, LOCK_ID
 from covey.store import Transaction, statement
 

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from covey.agents import configuring
 from covey.agents.model import OPERATOR, SYSTEM, Caller
-from covey.base.errors import Cycle, Forbidden, IdTaken, Invalid, NotFound
+from covey.base.errors import Forbidden, IdTaken, Invalid, NotFound
 from covey.base.ids import is_id
 from covey.base.wire import fit
-from covey.messages import addressing, waiting
-from covey.messages.addressing import Receivers
-from covey.messages.model import (
-    MESSAGE_LEVEL_S,
-    SUBJECT_CHARS,
-    Checked,
-    Draft,
-    Receipt,
-    SendOutcome,
-    check,
-    dm_of,
-    order_of,
-    summed_up,
-    wakes,
-)
-from covey.messages.model import (
-    draft as draft_of,
-)
+from covey.messages import addressing
+from covey.messages.checking import SUBJECT_CHARS, Checked, check
+from covey.messages.model import Draft, Receipt, SendOutcome, summed_up
+from covey.messages.model import draft as draft_of
+from covey.messages.storing import Letter, store
 from covey.store import Row, Transaction, locking, statement
 
-ADD = statement(__package__, "add")
-ADD_COPY = statement(__package__, "add_copy")
 FIND = statement(__package__, "find")
 OUTCOMES = statement(__package__, "outcomes")
-KEEP_OUTCOMES = statement(__package__, "keep_outcomes")
 ID_OF_TASK = statement(__package__, "id_of_task")
 LOCK_ID = statement(__package__, "lock_id")
 
@@ -55,19 +39,6 @@ class Prompt(NamedTuple):
 
     visited: tuple[str, ...] = ()
     related_tasks: tuple[str, ...] = ()
-
-
-class Letter(NamedTuple):
-    """A message that passed all checks but those of its receivers."""
-
-    ident: str
-    draft: Draft
-    checked: Checked
-    sender: str
-    asked: Row | None
-    visited: list[str]
-    answers_to: str | None = None
-    prompts: bool = False
 
 
 def _locks(draft: Draft, *_: object, **__: object) -> list[tuple[str, str]]:
@@ -101,7 +72,7 @@ def send(tx: Transaction, draft: Draft, by: Caller, prompt: Prompt | None = None
     to = draft.to if draft.to is not None else asked.sender if asked is not None else None
     receivers = addressing.receivers(tx, to, sender)
     letter = Letter(draft.message_id or tx.new_id("msg"), draft, checked, sender, asked, _chain(sender, asked, prompt))
-    return _store(tx, letter, receivers, wait_s)
+    return store(tx, letter, receivers, wait_s)
 
 
 def notify(
@@ -126,7 +97,7 @@ def notify(
     title = fit(subject, 4 * SUBJECT_CHARS)[:SUBJECT_CHARS]
     words = draft_of(to, fit(body, NOTICE_BYTES), subject=title, type=type, priority=priority, data=data, related_tasks=related_tasks)
     letter = Letter(tx.new_id("msg"), words, check(words), SYSTEM, None, [], in_reply_to, prompts)
-    _store(tx, letter, {to: box}, WAIT_S)
+    store(tx, letter, {to: box}, WAIT_S)
 
 
 def _sender_of(draft: Draft, by: Caller) -> str:
@@ -186,140 +157,3 @@ def _chain(sender: str, asked: Row | None, prompt: Prompt | None) -> list[str]:
         return []
     before: Sequence[str] = prompt.visited if prompt is not None else msgspec.json.decode(asked.visited) if asked is not None else ()
     return [*before, sender][-CHAIN:]
-
-
-def _store(tx: Transaction, letter: Letter, receivers: Receivers, wait_s: float) -> Receipt:
-    """Store the message with a copy for each receiver that may get one; if none may, nothing is stored."""
-    outcomes = {name: addressing.admit(tx, name, box, letter.sender) for name, box in receivers.items()}
-    thread, is_dm = _thread(tx, letter, receivers)
-    reply = _answer(tx, letter, outcomes)
-    if letter.draft.content.requires_response:
-        _refuse_circles(tx, letter.sender, outcomes)
-    stored = [name for name, outcome in outcomes.items() if outcome.stored]
-    status, sentence = summed_up(outcomes)
-    if stored:
-        _write(tx, letter, stored, outcomes, thread, is_dm, reply, wait_s)
-    _say(tx, letter, outcomes, thread, "message.sent" if stored else "message.refused")
-    return Receipt(letter.ident, thread, tx.now, status, sentence, outcomes, note=note_of(reply))
-
-
-def _thread(tx: Transaction, letter: Letter, receivers: Receivers) -> tuple[str, bool]:
-    """Its thread, and whether that is the own conversation of two agents (M5a)."""
-    given = letter.draft.context.thread_id or (letter.asked.thread_id if letter.asked is not None else None)
-    if len(receivers) != 1:
-        return given or tx.new_id("thread"), False
-    (other,) = receivers
-    dm = dm_of(letter.sender, other)
-    return given or dm, given in (None, dm) and not {letter.sender, other} & {OPERATOR, SYSTEM}
-
-
-def _answer(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome]) -> waiting.Reply | None:
-    """End the wait that this reply answers, if it goes to who asked (M4c, M7)."""
-    asked = letter.asked
-    if asked is None or not asked.requires_response or asked.sender not in outcomes or not outcomes[asked.sender].stored:
-        return None
-    return waiting.answer(tx, asked.id, letter.sender, letter.ident)
-
-
-def _refuse_circles(tx: Transaction, sender: str, outcomes: dict[str, SendOutcome]) -> None:
-    """A wait that would close a circle: an error if there is no other receiver, else the outcome of that copy."""
-    for name, outcome in outcomes.items():
-        if not outcome.stored:
-            continue
-        try:
-            waiting.check_circle(tx, sender, name)
-        except Cycle as circle:
-            if len(outcomes) == 1:
-                raise
-            outcomes[name] = SendOutcome("cycle", circle.message)
-
-
-def _write(
-    tx: Transaction,
-    letter: Letter,
-    stored: list[str],
-    outcomes: dict[str, SendOutcome],
-    thread: str,
-    is_dm: bool,
-    reply: waiting.Reply | None,
-    wait_s: float,
-) -> None:
-    draft, checked, asked = letter.draft, letter.checked, letter.asked
-    content = draft.content
-    deadline = tx.now + wait_s if content.requires_response and content.deadline is None else content.deadline
-    tx.run(
-        ADD,
-        id=letter.ident,
-        sender=letter.sender,
-        addressed=_json(draft.to if draft.to is not None else stored[0]),
-        type=checked.type,
-        priority=checked.priority,
-        subject=content.subject,
-        body=content.body,
-        data=checked.data_json,
-        requires_response=int(content.requires_response),
-        deadline=deadline,
-        thread_id=thread,
-        is_peer_dm=int(is_dm),
-        project_id=draft.context.project_id or (asked.project_id if asked is not None else None),
-        related_tasks=_json(draft.context.related_tasks),
-        in_reply_to=draft.in_reply_to or letter.answers_to,
-        reply_note=note_of(reply),
-        visited=_json(letter.visited),
-        expires_at=draft.expires_at,
-        traceparent=draft.traceparent,
-        now=tx.now,
-        sent_at=draft.timestamp,
-        digest=checked.digest,
-        origin="protocol" if letter.sender == SYSTEM else letter.sender,
-    )
-    if any(each.status != "delivered" for each in outcomes.values()):
-        tx.run(KEEP_OUTCOMES, id=letter.ident, outcomes=_json(outcomes))
-    urgent, sort_key = order_of(checked.priority, tx.now, MESSAGE_LEVEL_S)
-    answered = asked.sender if asked is not None and reply in ("first", "late") else None
-    for name in stored:
-        wake = wakes(
-            checked.type,
-            checked.priority,
-            letter.sender,
-            requires_response=content.requires_response,
-            answers=name == answered,
-            prompts=letter.prompts,
-        )
-        tx.run(
-            ADD_COPY,
-            message_id=letter.ident,
-            receiver=name,
-            sender=letter.sender,
-            wakes=int(wake),
-            not_urgent=urgent,
-            sort_key=sort_key,
-            expires_at=draft.expires_at,
-            answer_due=deadline if content.requires_response else None,
-            now=tx.now,
-        )
-        tx.ring(name)
-
-
-def note_of(reply: waiting.Reply | None) -> str | None:
-    """How a reply is marked: `late`, `second`, or not at all. Pure."""
-    return reply if reply in ("late", "second") else None
-
-
-def _say(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome], thread: str, kind: str) -> None:
-    content = letter.draft.content
-    tx.happened(
-        kind,
-        agent=letter.sender,
-        subject=letter.ident,
-        to={name: outcome.status for name, outcome in outcomes.items()},
-        type=letter.checked.type,
-        priority=letter.checked.priority,
-        thread=thread,
-        head=content.subject or content.body[:80],
-        inReplyTo=letter.draft.in_reply_to,
-    )
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

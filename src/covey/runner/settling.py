@@ -14,7 +14,8 @@ from covey.base.errors import CoveyError, Failed, LeaseLost
 from covey.base.wire import fit
 from covey.brains.model import Cost, Outcome
 from covey.messages import handling, sending, sweeping
-from covey.messages.model import BODY_BYTES, SUBJECT_CHARS, Draft, Message, data_text, draft
+from covey.messages.checking import BODY_BYTES, SUBJECT_CHARS, data_text
+from covey.messages.model import Draft, Message, draft
 from covey.runner import remembering
 from covey.runner.taking import beat, take
 from covey.runner.work import Limits, Work

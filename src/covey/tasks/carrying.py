@@ -13,7 +13,8 @@ from covey.base.errors import Cycle, IdTaken, Invalid
 from covey.base.ids import is_agent_name
 from covey.messages import carrying as mail
 from covey.messages.carried import Put
-from covey.messages.model import TASK_LEVEL_S, check_id, check_size, order_of
+from covey.messages.checking import check_id, check_size
+from covey.messages.model import TASK_LEVEL_S, order_of
 from covey.store import Row, Transaction, statement
 from covey.tasks import adding, reading
 from covey.tasks.carried import CarriedTask, NeedsOthers

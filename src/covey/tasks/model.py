@@ -9,7 +9,8 @@ import msgspec
 
 from covey.base.errors import IllegalMove, Invalid
 from covey.base.wire import check_text
-from covey.messages.model import BODY_BYTES, Priority, check_id, check_name, check_size, check_time, data_text, priority_of
+from covey.messages.checking import BODY_BYTES, check_id, check_name, check_size, check_time, data_text
+from covey.messages.model import Priority, priority_of
 
 TaskState = Literal["queued", "blocked", "running", "done", "failed", "cancelled"]
 Origin = Literal["operator", "agent", "generated", "split", "workflow"]

@@ -12,7 +12,8 @@ from covey.agents.model import Caller
 from covey.base.errors import Conflict, LeaseLost
 from covey.base.wire import fit
 from covey.messages import waiting
-from covey.messages.model import backoff_s, data_text
+from covey.messages.checking import data_text
+from covey.messages.model import backoff_s
 from covey.store import Row, Transaction, locking, relaxed, statement
 from covey.tasks import adding, ending, reading, splitting
 from covey.tasks.ending import ERROR_BYTES, RESULT_BYTES
