@@ -57,6 +57,7 @@ class Means:
     last_words: Callable[[Group], str]
     grace_s: float
     policy: RestartPolicy
+    pings: PingCounter
 
 
 class Keeper:
@@ -66,7 +67,7 @@ class Keeper:
         self.group = group
         self.identity: Identity | None = None
         self.since = 0.0
-        self.pings = PingCounter()
+        self.pings = means.pings
         self.given_up = False
         self._means = means
         self._wanted = True
@@ -124,7 +125,7 @@ class Keeper:
         self.identity = await self._adopted() or await self._means.spawn(group)
         self._asked = group != self.group
         self.since = self._means.clock.boot()
-        self.pings = PingCounter()
+        self.pings = self._means.pings
         status = await self._live(self.identity)
         return await self._after(self.identity, status, past)
 

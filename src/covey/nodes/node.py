@@ -62,6 +62,7 @@ class Node:
         grace_s: float,
         ping_s: float = PING_S,
         policy: RestartPolicy | None = None,
+        pings: PingCounter | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -82,6 +83,7 @@ class Node:
             last_words=lambda group: last_words(Path(spec(group).log)),
             grace_s=grace_s,
             policy=policy or RestartPolicy(),
+            pings=pings or PingCounter(),
         )
         self._kept: dict[str, tuple[Keeper, asyncio.Task[list[Identity]]]] = {}
         self._let_go: set[asyncio.Task[list[Identity]]] = set()
@@ -159,7 +161,7 @@ class Node:
                 keeper.kill(f"it did not answer {keeper.pings.missed} pings in a row")
                 for agent in keeper.group.agents:
                     self.record(records.hung, agent, keeper.pings.missed)
-                keeper.pings = PingCounter()
+                keeper.pings = self._means.pings
 
     def end_holder(self, pid: int, why: str) -> bool:
         """End a process of ours that holds something it must not; whether it is ours."""
