@@ -50,7 +50,7 @@ async def test_work_that_waited_for_its_agent_is_done_when_it_comes(fleet: Store
 
 
 @rule("K4a")
-async def test_a_long_task_does_not_hold_up_the_mail(fleet: Store) -> None:
+async def test_a_long_task_does_not_hold_up_the_mail_and_counts_as_begun(fleet: Store, clock: ManualClock) -> None:
     async def think(turn: Turn, hands: Hands) -> Outcome:
         if turn.kind == "task":
             await brain.go_on.wait()
@@ -61,6 +61,8 @@ async def test_a_long_task_does_not_hold_up_the_mail(fleet: Store) -> None:
         task = await coder.add()
         await brain.began.wait()
         await coder.handled(await coder.send())
+        clock.at += QUICK.start_s + 1
+        await coder.runner.poll()
         assert (await coder.task(task)).state == "running"
         brain.go_on.set()
         await coder.in_state(task, "done")
@@ -234,6 +236,8 @@ async def test_a_brain_that_finishes_just_as_its_lease_is_lost_changes_nothing(f
         await until(lambda: _true(not coder.runner.busy))
         found = await coder.task(task)
         assert (found.state, found.result) == ("cancelled", None)
+        (run,) = await fleet.read(runs.of_item, task)
+        assert run.outcome == "lost"
         after = await coder.add("the next")
         await coder.in_state(after, "cancelled")
 

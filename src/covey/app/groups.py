@@ -6,7 +6,7 @@ import hashlib
 
 import msgspec
 
-from covey.base.settings import AgentSettings, Settings
+from covey.base.settings import AgentSettings, Retention, Settings
 from covey.nodes.node import Group
 
 EACH = 64
@@ -30,6 +30,6 @@ def _group(settings: Settings, agents: list[AgentSettings]) -> Group:
 def _edition(settings: Settings, agents: list[AgentSettings]) -> str:
     """A digest of all that a process is started with; what the store tells an agent live is left out."""
     fixed = [msgspec.structs.replace(agent, role="", buddy="", owner="", organisation="", capabilities=(), plan=None) for agent in agents]
-    rest = msgspec.structs.replace(settings, agents=(), projects=(), schedules=(), features={}, lead="", deputy="")
+    rest = msgspec.structs.replace(settings, agents=(), projects=(), schedules=(), features={}, lead="", deputy="", retention=Retention())
     # not their JSON: there a default that is written out differs from one that is left out
     return hashlib.blake2b(repr((rest, fixed)).encode(), digest_size=12).hexdigest()

@@ -82,7 +82,7 @@ class Keeper:
 
     def ask_restart(self) -> None:
         """End it, and start it again at once; that does not count as a failure. One that was given up is tried again."""
-        self._asked = self.identity is not None
+        self._asked = True
         self._told.set()
 
     def try_again(self) -> None:

@@ -348,7 +348,7 @@ class Runner:
             return None
 
     async def _write(self, run: Run, outcome: Outcome) -> Work | None:
-        if self._draining or not self._takes_work:
+        if self._draining:
             await self._store.write(settling.settle, run.work, outcome, self._limits, self._pid)
             return None
         return await self._store.write(settling.settle_and_take, run.work, outcome, self._limits, self._node, self._pid)
