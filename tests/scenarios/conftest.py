@@ -14,12 +14,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
+from covey import Fleet
 from covey.base.markers import Marker, marker, markers
 from covey.base.processes import alive, every_process
+from covey.tasks import reading
+from covey.tasks.model import Task
+
+T = TypeVar("T")
 
 BRAIN = """
 import time
@@ -42,6 +47,7 @@ class RunningFleet:
         self.folder = folder
         self.base_port = base_port
         self.env = env
+        self.python = sys.executable
 
     def covey(self, *words: str, check: bool = True, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
         """Run a command of the CLI in the fleet's folder."""
@@ -61,6 +67,39 @@ class RunningFleet:
     def json(self, *words: str) -> Any:
         """What a command answers with --json."""
         return json.loads(self.covey(*words, "--json").stdout)
+
+    def configure(self, text: str) -> None:
+        """Write its covey.toml."""
+        (self.folder / "covey.toml").write_text(text)
+
+    def begin(self, *words: str) -> subprocess.Popen[str]:
+        """Start a command of the CLI and go on."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "covey", *words],
+            cwd=self.folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def read(self, verb: Callable[..., T], *args: Any, **more: Any) -> T:
+        """What a verb reads from the fleet's store."""
+        found: T = run(self._read(verb, args, more))
+        return found
+
+    async def _read(self, verb: Callable[..., Any], args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        async with Fleet.open(self.folder, environ=self.env) as opened:
+            return await opened.read(verb, *args, **more)
+
+    def task(self, ident: str) -> Task:
+        """A task as it stands."""
+        return self.read(reading.show, ident)
+
+    def add(self, agent: str, text: str, *words: str) -> str:
+        """The id of a new task."""
+        ident: str = self.json("task", "add", agent, text, *words)["taskId"]
+        return ident
 
     def up(self, *words: str) -> None:
         """Start it and wait until it is ready."""

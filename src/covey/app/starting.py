@@ -143,9 +143,8 @@ async def wait_ready(settings: Settings, node: Identity, say: Say, timeout_s: fl
 async def down(settings: Settings, say: Say) -> list[str]:
     """Stop all processes of this fleet; what could not be ended, as a rule nothing. Works whether the node lives or not."""
     clock = SystemClock()
-    call_off(settings, clock)
+    there = call_off(settings, clock, (each.name for each in markers(run_dir(settings))))
     node = running_node(settings)
-    there = {each.name for each in markers(run_dir(settings))}
     if node is not None:
         say(f"the node (pid {node.pid}) ends its processes")
         send(node.identity, signal.SIGTERM)
