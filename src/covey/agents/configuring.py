@@ -60,12 +60,18 @@ def configure(tx: Transaction, settings: Settings) -> Changes:
     for name in added:
         tx.happened("agent.added", agent=name)
     tx.run(SET_FACT, name="lead", value=_text((settings.lead or OPERATOR, settings.deputy or OPERATOR)))
+    tx.run(SET_FACT, name="links", value=_policy(settings))
     _set_projects(tx, settings)
     changes = Changes(added, changed, removed)
     if any(changes):
         tx.happened("fleet.configured", added=changes.added, changed=changes.changed, removed=changes.removed)
     tx.ring("node")
     return changes
+
+
+def _policy(settings: Settings) -> str:
+    """What the sending of mail has to know of the settings (L1, L12, L14)."""
+    return _text({"links": settings.links, "limits": settings.limits, "features": settings.features})
 
 
 def _differs(before: Agent, after: AgentSettings, place: int, host: str) -> bool:

@@ -9,24 +9,33 @@ import msgspec
 OPERATOR = "operator"
 SYSTEM = "system"
 RESERVED = frozenset({OPERATOR, SYSTEM})
+OWNER = "owner:"
+"""What an owner's token is named by, before the owner's name (L15); no agent's name has a colon."""
 
 URGENT = "urgent"
 GLOBAL = "global"
 """What the names of the two shared queues begin with; the capability follows after a colon (K2)."""
 
+Kind = Literal["operator", "agent", "system", "owner"]
 Status = Literal["active", "idle", "busy", "error", "stalled"]
 
 
 class Caller(NamedTuple):
     """Who calls a verb, as its token says."""
 
-    kind: Literal["operator", "agent", "system"]
+    kind: Kind
+    """An owner sees and changes its agents' links, and nothing else (L15)."""
     name: str
 
     @property
     def commands(self) -> bool:
         """Whether it may do what is the operator's alone."""
-        return self.kind != "agent"
+        return self.kind in ("operator", "system")
+
+    @property
+    def owner(self) -> str | None:
+        """The owner whose agents' links it may see and change; None if it is no owner."""
+        return self.name.removeprefix(OWNER) if self.kind == "owner" else None
 
 
 THE_OPERATOR = Caller("operator", OPERATOR)

@@ -7,7 +7,7 @@ import hmac
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from covey.agents.model import OPERATOR, THE_OPERATOR, Caller, as_agent
+from covey.agents.model import OPERATOR, OWNER, THE_OPERATOR, Caller, as_agent
 from covey.store import Transaction, statement
 
 PUT = statement(__package__, "token_put")
@@ -47,6 +47,8 @@ def who(tx: Transaction, token_hash: str) -> Holder | None:
         return None
     if row.name == OPERATOR:
         return Holder(THE_OPERATOR, external=False)
+    if row.name.startswith(OWNER):
+        return Holder(Caller("owner", row.name), external=False)
     if row.agent is None or row.removed_at is not None:
         return None
     return Holder(as_agent(row.name), external=row.brain == "external")

@@ -26,6 +26,7 @@ FACES: dict[str, Face] = {
     "method_not_allowed": Face(405, -32601, 2),
     "unsupported_media_type": Face(415, -32600, 2),
     "gone": Face(410, -32004, 4),
+    "not_linkable": Face(403, -32001, 3),
     "conflict": Face(409, -32009, 3),
     "lease_lost": Face(409, -32009, 3),
     "illegal_move": Face(409, -32009, 3),
@@ -142,6 +143,12 @@ class Gone(CoveyError):
     """It was here and was removed."""
 
     code = "gone"
+
+
+class NotLinkable(Forbidden):
+    """The two agents have no owner and no organisation in common (L1)."""
+
+    code = "not_linkable"
 
 
 class MethodNotAllowed(CoveyError):

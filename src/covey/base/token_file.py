@@ -6,6 +6,7 @@ The one place that reads and writes it. The store knows only their hashes (`agen
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import secrets
@@ -21,6 +22,7 @@ from covey.base.ids import new_secret
 NAME = "tokens.toml"
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 """What a bearer token may be: what an Authorization header carries, and too long to be guessed."""
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _HEAD = "# Bearer tokens of this fleet: `Authorization: Bearer TOKEN`. Keep them secret; `covey token rotate NAME` makes a new one.\n"
 
 
@@ -103,13 +105,18 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
+def _key(name: str) -> str:
+    """A name as a key of TOML: an owner's may hold any character, a control one as its code. Pure."""
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def _write(path: Path, tokens: Mapping[str, str]) -> None:
     """Write it whole or not at all: a temporary name, then a rename."""
     made = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         file = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(file, "w", encoding="utf-8") as out:
-            out.write(_HEAD + "".join(f'{name} = "{token}"\n' for name, token in tokens.items()))
+            out.write(_HEAD + "".join(f'{_key(name)} = "{token}"\n' for name, token in tokens.items()))
             out.flush()
             os.fsync(out.fileno())
         made.replace(path)

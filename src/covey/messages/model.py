@@ -67,13 +67,26 @@ def draft(to: str | list[str] | None, body: str, *, subject: str = "", type: str
     return Draft(to=to, content=content, context=context, type=type, priority=priority, in_reply_to=in_reply_to, message_id=message_id)
 
 
+RETRYABLE = frozenset({"debounced", "exhausted"})
+"""Outcomes for which waiting helps (L13)."""
+
+
 class SendOutcome(msgspec.Struct, rename="camel", omit_defaults=True):
     """What became of one copy at its sending (L13)."""
 
     status: str
     sentence: str
     retry_at: float | None = None
+    """When trying again may help."""
     remaining_credits: int | None = None
+    """What is left of the sender's limit to this receiver; None: there is no limit."""
+    deliver_at: float | None = None
+    """When a deferred copy is delivered by itself."""
+    retryable: bool | None = None
+    """Whether the same message may be sent again, from `retry_at` on. Set by the status."""
+
+    def __post_init__(self) -> None:
+        self.retryable = self.status in RETRYABLE
 
     @property
     def stored(self) -> bool:

@@ -20,7 +20,7 @@ SEARCH_OF = statement(__package__, "search_of")
 
 def all_is_seen_by(by: Caller) -> bool:
     """Whether the caller may see everybody's mail. Pure."""
-    return by.kind != "agent"
+    return by.commands
 
 
 def inbox(tx: Transaction, agent: str, by: Caller, *, unread: bool = False, before: int | None = None, limit: int = 50) -> Page:
@@ -31,7 +31,7 @@ def inbox(tx: Transaction, agent: str, by: Caller, *, unread: bool = False, befo
     """
     if not all_is_seen_by(by) and by.name != agent:
         raise Forbidden(f"this is {agent}'s mailbox, and the token is {by.name}'s; an agent may read its own mailbox only.")
-    return reading.inbox(tx, agent, unread=unread, before=before, limit=limit)
+    return _seen(reading.inbox(tx, agent, unread=unread, before=before, limit=limit), by)
 
 
 def show(tx: Transaction, ident: str, by: Caller) -> list[Message]:
@@ -47,9 +47,14 @@ def show(tx: Transaction, ident: str, by: Caller) -> list[Message]:
     return mine
 
 
+def _seen(page: Page, by: Caller) -> Page:
+    """The part of a list without what the caller may not see yet."""
+    return page._replace(items=[message for message in page.items if concerns(message, by)])
+
+
 def concerns(message: Message, by: Caller) -> bool:
-    """Whether the caller may see this copy. Pure."""
-    return all_is_seen_by(by) or by.name in (message.from_, message.receiver)
+    """Whether the caller may see this copy; its receiver not before it is delivered (L6). Pure."""
+    return all_is_seen_by(by) or by.name == message.from_ or (by.name == message.receiver and message.state != "deferred")
 
 
 def not_yours(what: str, by: Caller) -> Forbidden:
@@ -76,7 +81,7 @@ def thread(tx: Transaction, ident: str, by: Caller, *, after: int = 0, limit: in
     if not rows and not after:
         reading.thread(tx, ident, limit=1)
         raise not_yours(f"the thread {ident}", by)
-    return reading.page(tx, rows, limit)
+    return _seen(reading.page(tx, rows, limit), by)
 
 
 def threads(tx: Transaction, by: Caller, *, before: int | None = None, limit: int = 50) -> list[reading.Thread]:
@@ -91,7 +96,7 @@ def search(tx: Transaction, text: str, by: Caller, *, limit: int = 50) -> list[M
     if all_is_seen_by(by):
         return reading.search(tx, text, limit=limit)
     words = wanted(text)
-    return reading.page(tx, tx.all(SEARCH_OF, name=by.name, **words, limit=limit), limit).items if words else []
+    return _seen(reading.page(tx, tx.all(SEARCH_OF, name=by.name, **words, limit=limit), limit), by).items if words else []
 
 
 def check_subject(tx: Transaction, ident: str, by: Caller) -> None:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
-from covey.agents import configuring
+from covey.agents import configuring, roster
 from covey.agents.model import OPERATOR, SYSTEM, Caller
 from covey.base.errors import Forbidden, IdTaken, Invalid, NotFound
 from covey.base.ids import is_id
 from covey.base.wire import fit
+from covey.links import directions, loops
+from covey.links import reading as linked
 from covey.messages import addressing
 from covey.messages.checking import SUBJECT_CHARS, Checked, check
+from covey.messages.letters import Letter, Prompt
 from covey.messages.model import Draft, Receipt, SendOutcome, summed_up
 from covey.messages.model import draft as draft_of
-from covey.messages.storing import Letter, store
+from covey.messages.storing import Stored, store
 from covey.store import Row, Transaction, locking, statement
 
 FIND = statement(__package__, "find")
 OUTCOMES = statement(__package__, "outcomes")
 ID_OF_TASK = statement(__package__, "id_of_task")
+AT_WORK = statement(__package__, "at_work")
 LOCK_ID = statement(__package__, "lock_id")
 
 WAIT_S = 3600.0
@@ -34,17 +37,11 @@ CHAIN = 64
 _outcomes_of = msgspec.json.Decoder(dict[str, SendOutcome]).decode
 
 
-class Prompt(NamedTuple):
-    """What made somebody send: the message being handled, whose chain goes on (L10)."""
-
-    visited: tuple[str, ...] = ()
-    related_tasks: tuple[str, ...] = ()
-
-
-def _locks(draft: Draft, *_: object, **__: object) -> list[tuple[str, str]]:
+def _locks(draft: Draft, by: Caller, *_: object, **__: object) -> list[tuple[str, str]]:
     """What a send is going to lock, so that batches take it in one order."""
     asked = draft.in_reply_to
-    wanted = [("circle", "")] if draft.content.requires_response else []
+    wanted = [("agent", by.name)] if by.kind == "agent" else []
+    wanted += [("circle", "")] if draft.content.requires_response else []
     return [*wanted, ("message", asked)] if isinstance(asked, str) and is_id(asked) else wanted
 
 
@@ -71,8 +68,13 @@ def send(tx: Transaction, draft: Draft, by: Caller, prompt: Prompt | None = None
     asked = _asked(tx, draft, sender)
     to = draft.to if draft.to is not None else asked.sender if asked is not None else None
     receivers = addressing.receivers(tx, to, sender)
+    prompt = prompt or _at_work(tx, by)
     letter = Letter(draft.message_id or tx.new_id("msg"), draft, checked, sender, asked, _chain(sender, asked, prompt))
-    return store(tx, letter, receivers, wait_s)
+    if prompt is not None:
+        letter = letter._replace(answering=prompt.answering, run=prompt.run)
+    found = store(tx, letter, receivers, wait_s)
+    _tell_of_pauses(tx, sender, found)
+    return found.receipt
 
 
 def notify(
@@ -88,7 +90,10 @@ def notify(
     data: dict[str, object] | None = None,
     prompts: bool = False,
 ) -> None:
-    """Mail of the protocol itself, from `system`; one to somebody who is gone is left out (L12)."""
+    """Mail of the protocol itself, from `system`; one to somebody who is gone is left out.
+
+    Over the pair's cap what must be acted on (`prompts`) is handed over a minute later, and the rest is refused (L12).
+    """
     if to == SYSTEM:
         return
     box = addressing.mailbox(tx, to)
@@ -97,6 +102,11 @@ def notify(
     title = fit(subject, 4 * SUBJECT_CHARS)[:SUBJECT_CHARS]
     words = draft_of(to, fit(body, NOTICE_BYTES), subject=title, type=type, priority=priority, data=data, related_tasks=related_tasks)
     letter = Letter(tx.new_id("msg"), words, check(words), SYSTEM, None, [], in_reply_to, prompts)
+    over = directions.count_protocol(tx, SYSTEM, to) if to != OPERATOR and linked.policy(tx).limits == "on" else None
+    if over is not None and not prompts:
+        tx.happened("message.refused", agent=SYSTEM, subject=letter.ident, to={to: "exhausted"}, retryAt=over, head=title)
+        return
+    letter = letter._replace(not_before=over)
     store(tx, letter, {to: box}, WAIT_S)
 
 
@@ -151,9 +161,31 @@ def _asked(tx: Transaction, draft: Draft, sender: str) -> Row | None:
     return asked
 
 
+def _at_work(tx: Transaction, by: Caller) -> Prompt | None:
+    """What an agent has in hand when it sends by itself: a chain goes on whichever way its brain sends (L10)."""
+    rows = tx.all(AT_WORK, agent=by.name) if by.kind == "agent" else []
+    if not rows:
+        return None
+    chains = [msgspec.json.decode(row.visited, type=tuple[str, ...]) for row in rows]
+    return Prompt(max(chains, key=loops.depth), answering=frozenset(row.sender for row in rows))
+
+
 def _chain(sender: str, asked: Row | None, prompt: Prompt | None) -> list[str]:
     """Whom the conversation has passed through: the chain of what is being handled, and the sender. Set here, never by a caller (L10)."""
     if sender in (OPERATOR, SYSTEM):
         return []
     before: Sequence[str] = prompt.visited if prompt is not None else msgspec.json.decode(asked.visited) if asked is not None else ()
     return [*before, sender][-CHAIN:]
+
+
+def _tell_of_pauses(tx: Transaction, sender: str, found: Stored) -> None:
+    """The lead and the operator hear of a thread that this send made be paused; so do the two, who are not woken for it (L10)."""
+    thread = found.receipt.thread_id
+    for name, why in found.paused.items():
+        title = f"Paused: the thread of {sender} and {name}"
+        told = f"The thread {thread} is paused: {why}. No agent sends in it until the operator says `covey threads resume {thread}`."
+        lead = roster.lead(tx)[0]
+        for who in sorted({lead, OPERATOR}):
+            notify(tx, who, title, told, type="alert", priority="high", data={"threadId": thread}, prompts=True)
+        for who in sorted({sender, name} - {lead}):
+            notify(tx, who, title, f"{told} Go on with your work.", data={"threadId": thread})

@@ -7,44 +7,39 @@ from typing import Any, NamedTuple
 import msgspec
 
 from covey.agents.model import OPERATOR, SYSTEM
-from covey.base.errors import Cycle
-from covey.messages import addressing, waiting
+from covey.messages import admitting, waiting
 from covey.messages.addressing import Receivers
-from covey.messages.checking import Checked
-from covey.messages.model import MESSAGE_LEVEL_S, Draft, Receipt, SendOutcome, dm_of, order_of, summed_up, wakes
-from covey.store import Row, Transaction, statement
+from covey.messages.admitting import Admission
+from covey.messages.letters import Letter
+from covey.messages.model import MESSAGE_LEVEL_S, Receipt, SendOutcome, dm_of, order_of, summed_up, wakes
+from covey.store import Transaction, statement
 
 ADD = statement(__package__, "add")
 ADD_COPY = statement(__package__, "add_copy")
 KEEP_OUTCOMES = statement(__package__, "keep_outcomes")
 
 
-class Letter(NamedTuple):
-    """A message that passed all checks but those of its receivers."""
+class Stored(NamedTuple):
+    """What became of a letter."""
 
-    ident: str
-    draft: Draft
-    checked: Checked
-    sender: str
-    asked: Row | None
-    visited: list[str]
-    answers_to: str | None = None
-    prompts: bool = False
+    receipt: Receipt
+    paused: dict[str, str]
+    """The receivers whose thread with the sender is paused from now on, and why (L10)."""
 
 
-def store(tx: Transaction, letter: Letter, receivers: Receivers, wait_s: float) -> Receipt:
+def store(tx: Transaction, letter: Letter, receivers: Receivers, wait_s: float) -> Stored:
     """Store the message with a copy for each receiver that may get one; if none may, nothing is stored."""
-    outcomes = {name: addressing.admit(tx, name, box, letter.sender) for name, box in receivers.items()}
     thread, is_dm = _thread(tx, letter, receivers)
+    admitted = admitting.admit(tx, letter, receivers, thread)
+    outcomes = {name: admission.outcome for name, admission in admitted.items()}
     reply = _answer(tx, letter, outcomes)
-    if letter.draft.content.requires_response:
-        _refuse_circles(tx, letter.sender, outcomes)
-    stored = [name for name, outcome in outcomes.items() if outcome.stored]
+    stored = {name: admission for name, admission in admitted.items() if admission.outcome.stored}
     status, sentence = summed_up(outcomes)
     if stored:
         _write(tx, letter, stored, outcomes, thread, is_dm, reply, wait_s)
     _say(tx, letter, outcomes, thread, "message.sent" if stored else "message.refused")
-    return Receipt(letter.ident, thread, tx.now, status, sentence, outcomes, note=note_of(reply))
+    receipt = Receipt(letter.ident, thread, tx.now, status, sentence, outcomes, note=note_of(reply))
+    return Stored(receipt, {name: admission.paused for name, admission in admitted.items() if admission.paused is not None})
 
 
 def _thread(tx: Transaction, letter: Letter, receivers: Receivers) -> tuple[str, bool]:
@@ -65,23 +60,10 @@ def _answer(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome]) -
     return waiting.answer(tx, asked.id, letter.sender, letter.ident)
 
 
-def _refuse_circles(tx: Transaction, sender: str, outcomes: dict[str, SendOutcome]) -> None:
-    """A wait that would close a circle: an error if there is no other receiver, else the outcome of that copy."""
-    for name, outcome in outcomes.items():
-        if not outcome.stored:
-            continue
-        try:
-            waiting.check_circle(tx, sender, name)
-        except Cycle as circle:
-            if len(outcomes) == 1:
-                raise
-            outcomes[name] = SendOutcome("cycle", circle.message)
-
-
 def _write(
     tx: Transaction,
     letter: Letter,
-    stored: list[str],
+    stored: dict[str, Admission],
     outcomes: dict[str, SendOutcome],
     thread: str,
     is_dm: bool,
@@ -95,7 +77,7 @@ def _write(
         ADD,
         id=letter.ident,
         sender=letter.sender,
-        addressed=_json(draft.to if draft.to is not None else stored[0]),
+        addressed=_json(draft.to if draft.to is not None else next(iter(stored))),
         type=checked.type,
         priority=checked.priority,
         subject=content.subject,
@@ -116,12 +98,13 @@ def _write(
         sent_at=draft.timestamp,
         digest=checked.digest,
         origin="protocol" if letter.sender == SYSTEM else letter.sender,
+        turns=next(iter(stored.values())).turns,
     )
     if any(each.status != "delivered" for each in outcomes.values()):
         tx.run(KEEP_OUTCOMES, id=letter.ident, outcomes=_json(outcomes))
     urgent, sort_key = order_of(checked.priority, tx.now, MESSAGE_LEVEL_S)
     answered = asked.sender if asked is not None and reply in ("first", "late") else None
-    for name in stored:
+    for name, admission in stored.items():
         wake = wakes(
             checked.type,
             checked.priority,
@@ -140,9 +123,21 @@ def _write(
             sort_key=sort_key,
             expires_at=draft.expires_at,
             answer_due=deadline if content.requires_response else None,
-            now=tx.now,
+            state=admission.state,
+            link_id=admission.link_id,
+            deliver_at=admission.deliver_at,
+            not_before=max(tx.now, letter.not_before or 0.0),
+            delivered_at=tx.now if admission.deliver_at is None else None,
         )
-        tx.ring(name)
+        if admission.deliver_at is None:
+            _wake(tx, name, admission)
+
+
+def _wake(tx: Transaction, name: str, admission: Admission) -> None:
+    """Ring the receiver's own process, and first the endpoint that its end of the link prefers (L2)."""
+    if admission.wake_by not in (None, "http"):
+        tx.ring(f"{admission.wake_by}:{name}")
+    tx.ring(name)
 
 
 def note_of(reply: waiting.Reply | None) -> str | None:
@@ -161,6 +156,7 @@ def _say(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome], thre
         priority=letter.checked.priority,
         thread=thread,
         head=content.subject or content.body[:80],
+        credits={name: outcome.remaining_credits for name, outcome in outcomes.items() if outcome.remaining_credits is not None},
         inReplyTo=letter.draft.in_reply_to,
     )
 

@@ -36,8 +36,15 @@ def answer(tx: Transaction, asked: str, replier: str, reply_id: str) -> Reply | 
     return "late" if late else "first"
 
 
-def check_circle(tx: Transaction, asker: str, answerer: str) -> None:
-    """Refuse a wait whose answerer waits, itself or through others, for the asker.
+def is_unanswered(tx: Transaction, asked: str, replier: str) -> bool:
+    """Whether the replier got this message and has not answered it yet; nobody else answers for it before the commit."""
+    tx.lock("message", asked)
+    row = tx.one(ANSWERED, message_id=asked, receiver=replier)
+    return row is not None and row.answered_by is None
+
+
+def check_circle(tx: Transaction, asker: str, answerer: str, *, answers: str | None = None) -> None:
+    """Refuse a wait whose answerer waits, itself or through others, for the asker. `answers` is what the asker answers with it.
 
     Raises:
         Cycle: `details["circle"]` lists the agents, the asker first and last.
@@ -45,7 +52,7 @@ def check_circle(tx: Transaction, asker: str, answerer: str) -> None:
     if asker in (OPERATOR, SYSTEM) or answerer == OPERATOR:
         return
     tx.lock("circle", "")
-    path = _path(tx, answerer, asker)
+    path = _path(tx, answerer, asker, answers or "")
     if path:
         raise Cycle(
             f"{asker} would wait for {answerer}, which already waits for {' and so for '.join(path[1:])}: a circle in which nobody answers."
@@ -54,12 +61,12 @@ def check_circle(tx: Transaction, asker: str, answerer: str) -> None:
         )
 
 
-def _path(tx: Transaction, start: str, goal: str) -> list[str]:
-    """The shortest chain of waits from one agent to another, both included; empty if there is none."""
+def _path(tx: Transaction, start: str, goal: str, answered: str) -> list[str]:
+    """The shortest chain of waits from one agent to another, both included; empty if there is none. `answered` is no wait any more."""
     before: dict[str, str | None] = {start: None}
     line = [start]
     for here in line:
-        for row in tx.all(WAITED_FOR, sender=here):
+        for row in tx.all(WAITED_FOR, sender=here, answered=answered, replier=goal):
             if row.receiver in before:
                 continue
             before[row.receiver] = here

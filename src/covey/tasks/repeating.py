@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from covey.agents.model import Caller
+from covey.agents.model import Caller, Kind
 from covey.base.settings import ScheduleSettings
 from covey.store import Transaction, statement
 from covey.tasks.model import CheckedTask, TaskDraft
@@ -23,7 +23,7 @@ class Again(msgspec.Struct, kw_only=True):
 
     timing: ScheduleSettings
     draft: TaskDraft
-    kind: Literal["operator", "agent", "system"]
+    kind: Kind
     by: str
 
 

@@ -1,3 +1,3 @@
 -- Put a copy of a message into its receiver's mailbox.
-INSERT INTO copies (message_id, receiver, sender, state, wakes, not_urgent, sort_key, not_before, expires_at, answer_due, delivered_at)
-VALUES (:message_id, :receiver, :sender, 'delivered', :wakes, :not_urgent, :sort_key, :now, :expires_at, :answer_due, :now)
+INSERT INTO copies (message_id, receiver, sender, state, wakes, not_urgent, sort_key, not_before, expires_at, answer_due, delivered_at, link_id, deliver_at)
+VALUES (:message_id, :receiver, :sender, :state, :wakes, :not_urgent, :sort_key, :not_before, :expires_at, :answer_due, :delivered_at, :link_id, :deliver_at)

@@ -1,0 +1,4 @@
+-- Links, by id.
+SELECT l.id, l.one, l.other, l.messages, l.hours, l.debounce_s, l.limited, l.enabled, l.feature, l.one_endpoint, l.other_endpoint, l.implied,
+       l.version, l.created_at, l.created_by, l.removed_at, l.removed_why
+  FROM links l WHERE l.id > :after ORDER BY l.id LIMIT :limit

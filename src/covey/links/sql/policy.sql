@@ -1,0 +1,2 @@
+-- What the configuration says of links.
+SELECT value FROM facts WHERE name = 'links'

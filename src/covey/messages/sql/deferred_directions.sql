@@ -1,0 +1,2 @@
+-- The directions in which mail waits for credit.
+SELECT DISTINCT sender, receiver FROM copies WHERE state = 'deferred' ORDER BY sender, receiver
