@@ -9,6 +9,7 @@ from covey.agents.configuring import Changes
 from covey.base.clock import Clock, SystemClock
 from covey.base.errors import StoreUnavailable
 from covey.base.settings import Settings
+from covey.messages import relinking
 from covey.store import Bell, DatagramBell, Store, Transaction
 from covey.store.engine import Engine
 from covey.store.sqlite import SqliteEngine
@@ -63,6 +64,7 @@ def _bell(engine: Engine, settings: Settings) -> Bell:
 def apply(tx: Transaction, settings: Settings) -> Changes:
     """The stored fleet is what the settings say: agents, projects, schedules."""
     changes = configuring.configure(tx, settings)
+    relinking.reconfigured(tx, (*changes.added, *changes.changed))
     scheduling.configure(tx, settings)
     return changes
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from covey.agents import tokens
-from covey.agents.model import OPERATOR
+from covey.agents.model import OPERATOR, OWNER
 from covey.base import token_file
 from covey.base.settings import Settings
 from covey.store import Store, Transaction
 
 
 async def tokens_of(store: Store, settings: Settings) -> dict[str, str]:
-    """The operator's token and each agent's, by name; the store knows them all.
+    """The operator's token, each agent's and each owner's (`owner:NAME`), by name; the store knows them all.
 
     Raises:
         Misconfigured: The file can be read by others, or is broken.
     """
-    found = token_file.ensure(Path(settings.data_dir), [OPERATOR, *(agent.id for agent in settings.agents)])
+    owners = sorted({f"{OWNER}{agent.owner}" for agent in settings.agents if agent.owner})
+    found = token_file.ensure(Path(settings.data_dir), [OPERATOR, *(agent.id for agent in settings.agents), *owners])
     hashes = {name: tokens.hash_of(token) for name, token in found.items()}
     if not await store.read(_all_known, list(hashes.values())):
         await store.write(tokens.put_all, hashes)

@@ -17,6 +17,7 @@ from covey.messages import handling, sending, sweeping
 from covey.messages.checking import BODY_BYTES, SUBJECT_CHARS, data_text
 from covey.messages.model import Draft, Message, draft
 from covey.runner import remembering
+from covey.runner.prompts import prompt_of
 from covey.runner.taking import beat, take
 from covey.runner.work import Limits, Work
 from covey.store import Transaction
@@ -111,7 +112,7 @@ def _ask(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> str:
     question = next((message for message in outcome.messages[:MOST] if message.content.requires_response), None)
     if question is None:
         raise Failed("its brain wants to wait for an answer, but no message of its outcome requires a response.")
-    receipt = sending.send(tx, question, as_agent(work.agent), sending.Prompt(work.visited), wait_s=limits.wait_s)
+    receipt = sending.send(tx, question, as_agent(work.agent), prompt_of(work), wait_s=limits.wait_s)
     if not any(each.stored for each in receipt.outcomes.values()):
         raise Failed(f"its brain wants to wait for an answer, but the question was not sent: {receipt.sentence}")
     _send_all(tx, work, [message for message in outcome.messages if message is not question], limits)
@@ -193,7 +194,7 @@ def _send_all(tx: Transaction, work: Work, drafts: Sequence[Draft], limits: Limi
 def _send(tx: Transaction, work: Work, message: Draft, limits: Limits) -> Sent | None:
     try:
         with tx.attempt():
-            receipt = sending.send(tx, message, as_agent(work.agent), sending.Prompt(work.visited), wait_s=limits.wait_s)
+            receipt = sending.send(tx, message, as_agent(work.agent), prompt_of(work), wait_s=limits.wait_s)
     except CoveyError as error:
         _refused(tx, work, "message", f"a message to {_to(message)}", error.message, limits, code=error.code)
         return None

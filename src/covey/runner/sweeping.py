@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from covey.base.errors import StoreBusy, StoreUnavailable
-from covey.messages import indexing, sweeping
+from covey.messages import indexing, releasing, sweeping
 from covey.store import Store, Transaction, statement
 from covey.tasks import changing, scheduling, working
 
@@ -58,12 +58,17 @@ def expire_mail(tx: Transaction) -> int:
     return sweeping.expire_mail(tx)
 
 
+def deliver_deferred(tx: Transaction) -> int:
+    """How much mail that waited for credit was delivered, or closed (L6)."""
+    return releasing.deliver_due(tx) + releasing.expire_due(tx)
+
+
 def index_new(tx: Transaction) -> int:
     """How much was added to the search index (M13)."""
     return indexing.index_new(tx)
 
 
-PARTS: tuple[Part, ...] = (fail_overdue, resume_answered, make_scheduled, give_up_waits, expire_mail, index_new)
+PARTS: tuple[Part, ...] = (fail_overdue, resume_answered, make_scheduled, give_up_waits, expire_mail, deliver_deferred, index_new)
 """All parts but `return_not_started`, which needs to know the time allowed."""
 
 

@@ -11,6 +11,7 @@ from covey.contexts import entries
 from covey.messages import reading as mail
 from covey.messages.envelope import enveloped
 from covey.messages.model import MAX_ATTEMPTS, Message
+from covey.runner.prompts import guidance
 from covey.runner.taking import WAS_ASKED
 from covey.runner.work import Work
 from covey.store import Transaction
@@ -39,6 +40,7 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         also=[_asked(message) for message in work.riders],
         answer=_answer(tx, task.waiting_for) if task is not None and task.waiting_for is not None else None,
         parts=tasks.children(tx, task.task_id) if task is not None else [],
+        guidance=guidance(tx, work),
         context=[{"kind": entry.kind, "text": entry.text, "at": entry.at} for entry in entries.live(tx, work.agent)],
         colleagues=[
             {"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in roster.everyone(tx) if each.id != work.agent

@@ -2,6 +2,8 @@
 SELECT
   CASE WHEN EXISTS (SELECT 1 FROM copies WHERE answer_due IS NOT NULL AND answer_due <= :now)
          OR EXISTS (SELECT 1 FROM copies WHERE state = 'delivered' AND expires_at IS NOT NULL AND expires_at <= :now)
+         OR EXISTS (SELECT 1 FROM copies WHERE state = 'deferred' AND deliver_at <= :now)
+         OR EXISTS (SELECT 1 FROM copies WHERE state = 'deferred' AND expires_at IS NOT NULL AND expires_at <= :now)
          OR EXISTS (SELECT 1 FROM tasks WHERE state = 'running' AND started_at IS NULL AND claimed_at <= :not_started)
          OR EXISTS (SELECT 1 FROM tasks WHERE state IN ('queued', 'blocked') AND deadline IS NOT NULL AND deadline <= :now)
          OR EXISTS (SELECT 1 FROM tasks t
