@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from covey.agents import roster
-from covey.api import fleet_agents, fleet_events, fleet_external, fleet_messages, fleet_tasks, pages
+from covey.api import fleet_agents, fleet_events, fleet_external, fleet_links, fleet_messages, fleet_tasks, pages
 from covey.api.answer import HTML, Answer, shown
 from covey.api.call import Call
 from covey.api.door import FleetDoor
@@ -69,6 +69,7 @@ OPERATIONS = (
     *fleet_agents.OPERATIONS,
     *fleet_events.OPERATIONS,
     *fleet_external.OPERATIONS,
+    *fleet_links.OPERATIONS,
     get("/", get_index, "status", "Who is in the fleet, as a page.", gives=str, media="text/html", verb=status.fleet),
     get("/health", get_fleet_health, "anyone", "Whether this process lives.", gives=HealthNow),
     get("/healthz", get_healthz, "anyone", "Whether this process lives.", gives=HealthNow),

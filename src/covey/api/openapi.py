@@ -22,6 +22,8 @@ _WHO: dict[Who, str] = {
     "lead": "The operator's token or the lead's.",
     "self": "The operator's token, or that of the agent in the path.",
     "operator": "The operator's token.",
+    "links": "Any token, an owner's too; an agent sees its own, an owner its agents'.",
+    "owner": "The operator's token, or that of the agents' owner.",
 }
 
 

@@ -16,12 +16,13 @@ from covey.base.errors import Forbidden, Unauthorized
 Q = TypeVar("Q")
 B = TypeVar("B")
 
-Who = Literal["anyone", "status", "metrics", "caller", "buddy", "lead", "self", "operator"]
+Who = Literal["anyone", "status", "metrics", "caller", "buddy", "lead", "self", "operator", "links", "owner"]
 """Who may call.
 
 anyone: no token. status, metrics: no token on loopback or where the settings open it, else any. caller: any token.
 buddy, lead: the operator and the agent's buddy, or the lead; the verb decides. self: the operator, and the agent that the
-path names. operator: nobody else.
+path names. operator: nobody else. links: any token, an owner's
+too; the verb decides. owner: the operator and owners; the verb decides. An owner may call nothing else (L15).
 """
 
 
@@ -117,6 +118,10 @@ def admit(operation: Operation[Any, Any], call: Call[Any, Any], caller: Caller |
         return
     if caller is None:
         raise Unauthorized("this needs a token: send `Authorization: Bearer TOKEN`; `covey token show NAME` prints it.")
+    if caller.kind == "owner" and who not in ("links", "owner"):
+        raise Forbidden(f"the token is {caller.name}'s, which is for the links of its agents alone.")
+    if who == "owner" and caller.kind not in ("operator", "owner"):
+        raise Forbidden(f"only the operator and the agents' owner may do this, and the token is {caller.name}'s.")
     if who == "operator" and caller.kind != "operator":
         raise Forbidden(f"only the operator may do this, and the token is {caller.name}'s.")
     if who == "self" and caller.kind != "operator" and caller.name != call.scope["path_params"]["name"]:

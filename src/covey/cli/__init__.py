@@ -40,6 +40,9 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "thread": ("mailing", "A thread's messages in order."),
         "search": ("mailing", "Messages with these words."),
         "dead": ("mailing", "Dead letters: list, requeue, drop."),
+        "link": ("linking", "Who may write to whom, and how much."),
+        "deferred": ("linking", "Mail that waits for the next window of its link."),
+        "threads": ("linking", "Paused threads: list, resume."),
     },
     "Tasks": {
         "task": ("tasking", "Add tasks, look at them, change them."),

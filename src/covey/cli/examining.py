@@ -252,6 +252,15 @@ def openness(settings: Settings) -> Iterator[Finding]:
     yield Finding("warn", "address", f"bound to {settings.host}, beyond this machine{also}.", "put TLS before it, and a firewall")
 
 
+def quotas(settings: Settings) -> Iterator[Finding]:
+    """Whether links have their limits (L2)."""
+    if settings.limits == "off":
+        said = "limits = off: no link has a quota, so that agents who talk too much cost what they cost"
+        yield Finding("warn", "links", said, 'write limits = "on" in covey.toml')
+        return
+    yield Finding("ok", "links", f"links = {settings.links}, with their limits")
+
+
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions),
     ("fleet", processes),
@@ -262,4 +271,5 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("store", store),
     ("clock", clock),
     ("address", openness),
+    ("links", quotas),
 )
