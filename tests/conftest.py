@@ -20,8 +20,8 @@ from covey.store.postgres import PostgresEngine
 from covey.store.sqlite import SqliteEngine
 from tests import postgres as server
 
-
-EIGHT = Settings(agents=AGENTS, lead=LEAD, deputy=DEPUTY)
+EIGHT = Settings(agents=AGENTS, lead=LEAD, deputy=DEPUTY, limits="off")
+"""The default fleet without quotas, which are the matter of the tests of links alone."""
 
 
 @dataclass(frozen=True)

@@ -17,22 +17,25 @@ from covey.store import Store
 from tests.api.world import World, bearer, problem_of
 from tests.rules import rule
 
-CALLERS = (None, "wrong", "sales", "devops", "coder", "chief", "operator")
-"""coder is the agent that paths name and whose port it is; devops its buddy, chief the lead."""
+CALLERS = (None, "wrong", "sales", "devops", "coder", "chief", "operator", "owner:ann")
+"""coder is the agent that paths name and whose port it is; devops its buddy, chief the lead; ann owns none of them."""
 ALLOWED: dict[str, set[str | None]] = {
     "anyone": set(CALLERS),
-    "status": {None, "sales", "devops", "coder", "chief", "operator"},
-    "metrics": {None, "sales", "devops", "coder", "chief", "operator"},
+    "status": {None, "sales", "devops", "coder", "chief", "operator", "owner:ann"},
+    "metrics": {None, "sales", "devops", "coder", "chief", "operator", "owner:ann"},
     "caller": {"sales", "devops", "coder", "chief", "operator"},
     "buddy": {"devops", "operator"},
     "lead": {"chief", "operator"},
     "self": {"coder", "operator"},
     "operator": {"operator"},
+    "links": {"sales", "devops", "coder", "chief", "operator", "owner:ann"},
+    "owner": {"operator", "owner:ann"},
 }
 BODIES: dict[str, dict[str, Any]] = {
     "post_message": {"content": {"body": "x"}},
     "send_message": {"to": "devops", "content": {"body": "x"}},
     "ask": {"to": "devops", "content": {"body": "x"}},
+    "add_link": {"agents": ["coder", "ops"]},
     "post_task": {"description": "x"},
     "add_task": {"description": "x"},
     "split_task": {"parts": [{"description": "x"}]},
@@ -68,7 +71,9 @@ async def test_each_route_is_for_those_whom_its_line_names(world: World, door: s
     for who in CALLERS:
         answer = await call(world, door, operation, who)
         refused = answer.status_code in (401, 403) and answer.json()["code"] in ("unauthorized", "forbidden")
-        if who in ALLOWED[operation.who]:
+        if who == "owner:ann" and operation.ident == "add_link":
+            assert answer.status_code == 403, "the verb decides, and these are not its agents"
+        elif who in ALLOWED[operation.who]:
             assert not refused, (who, answer.text)
             assert answer.status_code < 500, answer.text
         else:

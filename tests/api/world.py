@@ -19,7 +19,7 @@ from covey.base.settings import Settings
 from covey.store import Store
 from tests.conftest import EIGHT
 
-NAMES = ("operator", "chief", "coder", "devops", "sales")
+NAMES = ("operator", "chief", "coder", "devops", "sales", "owner:ann")
 WRONG = "nobodys-token-0123456789"
 
 

@@ -64,8 +64,8 @@ async def test_sixteen_senders_at_once_lose_nothing_and_double_nothing(pair: Pai
 async def test_of_two_waits_that_would_close_a_circle_at_once_one_is_refused(pair: Pair) -> None:
     for number in range(ROUNDS):
         found = await at_once(
-            send(pair[0], "chief", "coder", requires_response=True, message_id=f"a{number}"),
-            send(pair[1], "coder", "chief", requires_response=True, message_id=f"b{number}"),
+            send(pair[0], "chief", "coder", requires_response=True, message_id=f"a{number}", thread_id=f"t{number}"),
+            send(pair[1], "coder", "chief", requires_response=True, message_id=f"b{number}", thread_id=f"t{number}"),
         )
         refused = [each for each in found if isinstance(each, CoveyError)]
         assert [type(each) for each in refused] == [Cycle]
@@ -77,8 +77,12 @@ async def test_of_two_waits_that_would_close_a_circle_at_once_one_is_refused(pai
 @rule("M7")
 async def test_of_three_waits_that_would_close_a_circle_at_once_one_is_refused(pair: Pair) -> None:
     ring = (("chief", "coder"), ("coder", "ops"), ("ops", "chief"))
-    for _ in range(ROUNDS // 2):
-        found = await at_once(*(send(pair[number % 2], one, other, requires_response=True) for number, (one, other) in enumerate(ring)))
+    for turn in range(ROUNDS // 2):
+        calls = [
+            send(pair[number % 2], one, other, requires_response=True, thread_id=f"t{turn}.{number}")
+            for number, (one, other) in enumerate(ring)
+        ]
+        found = await at_once(*calls)
         assert sum(isinstance(each, Cycle) for each in found) == 1
         for (_, answerer), each in zip(ring, found, strict=True):
             if isinstance(each, Receipt):
@@ -108,7 +112,7 @@ async def test_one_id_for_a_message_and_a_task_at_once_goes_to_one_of_them(pair:
 async def test_of_two_replies_at_once_one_is_the_first(pair: Pair) -> None:
     for number in range(ROUNDS):
         asked = f"q{number}"
-        await send(pair[0], "chief", "coder", requires_response=True, message_id=asked)()
+        await send(pair[0], "chief", "coder", requires_response=True, message_id=asked, thread_id=f"t{number}")()
         found = await at_once(*(send(store, "coder", None, in_reply_to=asked) for store in pair))
         assert sorted(str(each.note) for each in found if isinstance(each, Receipt)) == ["None", "second"]
         (copy,) = await pair[0].read(reading.show, asked)
@@ -120,7 +124,7 @@ async def test_a_reply_at_the_deadline_is_in_time_or_late_and_never_both(pair: P
     notes = set()
     for number in range(ROUNDS):
         asked, deadline = f"q{number}", clock.wall() + 1
-        await send(pair[0], "chief", "coder", requires_response=True, message_id=asked, deadline=deadline)()
+        await send(pair[0], "chief", "coder", requires_response=True, message_id=asked, deadline=deadline, thread_id=f"t{number}")()
         clock.at += 1
         calls = [
             send(pair[0], "coder", None, in_reply_to=asked),

@@ -122,7 +122,7 @@ def test_mail_of_two_without_a_thread_is_their_own_conversation(hand: Hand) -> N
     there, back = say(hand, "chief", "coder"), say(hand, "coder", "chief")
     assert there.thread_id == back.thread_id == "dm:chief:coder"
     (message,) = inbox(hand, "coder")
-    assert (message.context["isPeerDm"], message.context["peerAgentId"], message.context["linkId"]) == (True, "chief", None)
+    assert (message.context["isPeerDm"], message.context["peerAgentId"], message.context["linkId"]) == (True, "chief", "link:chief:coder")
     assert inbox(hand, "chief")[0].context["peerAgentId"] == "coder"
 
 

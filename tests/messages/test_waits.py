@@ -13,6 +13,7 @@ from covey.agents.model import OPERATOR, as_agent
 from covey.base.errors import Cycle, NotFound
 from covey.base.settings import Settings
 from covey.messages import handling, reading, sending, sweeping, waiting
+from covey.messages.letters import Prompt
 from covey.messages.model import Draft, draft
 from tests.conftest import EIGHT
 from tests.inline import Hand
@@ -277,7 +278,7 @@ def test_the_chain_of_a_conversation_is_set_by_the_server_and_goes_on_with_each_
     """archestra PR#6427: the chain was forgeable."""
     first = ask(hand, "chief", "coder").message_id
     second = say(hand, "coder", None, "yes", in_reply_to=first).message_id
-    third = hand(sending.send, draft("ops", "go"), as_agent("chief"), sending.Prompt(("chief", "coder"))).message_id
+    third = hand(sending.send, draft("ops", "go"), as_agent("chief"), Prompt(("chief", "coder"))).message_id
     assert [hand(reading.show, ident)[0].visited for ident in (first, second, third)] == [
         ["chief"],
         ["chief", "coder"],
