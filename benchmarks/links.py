@@ -17,8 +17,9 @@ from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base.settings import AgentSettings, Settings
 from covey.links.model import LinkChange
 from covey.messages import addressing, admitting, releasing, relinking
+from covey.messages.checking import check
 from covey.messages.letters import Letter
-from covey.messages.model import check, draft
+from covey.messages.model import draft
 from covey.messages.sending import send
 from covey.store import Statement, Store, Transaction
 

@@ -9,7 +9,16 @@ import covey.messages
 from tests import plans
 
 PARTIAL = frozenset(
-    {"copies_unread", "copies_leased", "copies_dead", "copies_expired", "copies_deferred", "copies_expiring", "copies_answer_due", "copies_deferred_of"}
+    {
+        "copies_unread",
+        "copies_leased",
+        "copies_dead",
+        "copies_expired",
+        "copies_deferred",
+        "copies_expiring",
+        "copies_answer_due",
+        "copies_deferred_of",
+    }
 )
 LIMITED = {
     "latest": {"c"},

@@ -45,6 +45,7 @@ TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("message.", (MESSAGES,)),
     ("thread.", (MESSAGES,)),
     ("link.", (MESSAGES,)),
+    ("quota.", (MESSAGES,)),
     ("buddy.", (BUDDIES,)),
     ("task.done", (TASK_METRICS,)),
     ("task.failed", (TASK_METRICS,)),

@@ -31,11 +31,9 @@ def lock(tx: Transaction, *agents: str) -> None:
 
 
 def imply(tx: Transaction, link: Link) -> None:
-    """The row of a link that the mesh implies, made at its first use (L1)."""
-    if tx.run(
-        IMPLY, id=link.id, one=link.one, other=link.other, messages=link.messages, hours=link.hours, debounce_s=link.debounce_s, now=tx.now
-    ):
-        tx.happened("link.added", subject=link.id, agent=link.one, one=link.one, other=link.other, by="mesh")
+    """The row of a link that the mesh implies, made at its first use (L1). Nothing changed for anybody, so it is no event."""
+    limits = {"messages": link.messages, "hours": link.hours, "debounce_s": link.debounce_s}
+    tx.run(IMPLY, id=link.id, one=link.one, other=link.other, **limits, now=tx.now)
 
 
 def keep(tx: Transaction, link_id: str, sender: str, bucket: Bucket, *, run: str | None, recent: Recent) -> None:

@@ -33,6 +33,7 @@ class CarriedCopy(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=Tr
     answer_due: float | None = None
     answered_at: float | None = None
     answered_by: str | None = None
+    link_id: str | None = None
     gave_up_at: float | None = None
 
 
@@ -121,6 +122,7 @@ def _carried_copy(row: Row) -> CarriedCopy:
         answer_due=row.answer_due,
         answered_at=row.answered_at,
         answered_by=row.answered_by,
+        link_id=row.link_id,
         gave_up_at=row.gave_up_at,
     )
 

@@ -187,6 +187,7 @@ def _add_copy(tx: Transaction, message: CarriedMessage, copy: CarriedCopy, check
         answer_due=copy.answer_due,
         answered_at=copy.answered_at,
         answered_by=copy.answered_by,
+        link_id=copy.link_id,
         gave_up_at=copy.gave_up_at,
     )
     if is_open:
