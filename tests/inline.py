@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import psycopg
 import pytest
 
 from covey.agents import configuring
@@ -96,25 +96,66 @@ def mould_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+class Reused:
+    """One database for many tests, brought back to the default eight before each: a new one would take longer than most tests."""
+
+    def __init__(self, databases: server.Databases, folder: Path) -> None:
+        self._databases = databases
+        self._folder = folder
+        self._stack = ExitStack()
+        self._url = ""
+
+    def ready(self) -> str:
+        """Its URL, once it is as new."""
+        if self._url and self._reset():
+            return self._url
+        self.close()
+        self._url = self._stack.enter_context(self._databases.fresh())
+        set_up(Database("postgres", self._url, self._folder))
+        with psycopg.connect(self._url, autocommit=True) as db:
+            db.execute("CREATE SCHEMA mould")
+            for table in self._tables(db):
+                db.execute(f'CREATE TABLE mould."{table}" AS TABLE public."{table}"'.encode())
+        return self._url
+
+    def _reset(self) -> bool:
+        """Whether every table has its first rows again; not if a test changed the schema."""
+        try:
+            with psycopg.connect(self._url, autocommit=True) as db:
+                db.execute("SET session_replication_role = replica")
+                for table in self._tables(db):
+                    db.execute(f'DELETE FROM public."{table}"'.encode())
+                    db.execute(f'INSERT INTO public."{table}" SELECT * FROM mould."{table}"'.encode())
+        except psycopg.Error:
+            return False
+        return True
+
+    @staticmethod
+    def _tables(db: psycopg.Connection[Any]) -> list[str]:
+        return [row[0] for row in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()]
+
+    def close(self) -> None:
+        """Drop it."""
+        self._stack.close()
+        self._url = ""
+
+
 @pytest.fixture(scope="session")
-def mould_database(postgres: server.Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The name of the database of the default eight, made once a session."""
-    with postgres.fresh() as url:
-        set_up(Database("postgres", url, tmp_path_factory.mktemp("mould")))
-        yield urlsplit(url).path.removeprefix("/")
+def mould_database(postgres: server.Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reused]:
+    """The database that the tests of this session use one after the other."""
+    with closing(Reused(postgres, tmp_path_factory.mktemp("mould"))) as found:
+        yield found
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     """The store of the default eight agents, of either kind in turn: a test that takes it runs on both (N1)."""
     path = tmp_path / "store.db"
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("mould_file"), path)
-        yield Database("sqlite", "", path)
-        return
-    databases: server.Databases = request.getfixturevalue("postgres")
-    with databases.fresh(request.getfixturevalue("mould_database")) as url:
-        yield Database("postgres", url, path)
+        return Database("sqlite", "", path)
+    found: Reused = request.getfixturevalue("mould_database")
+    return Database("postgres", found.ready(), path)
 
 
 @pytest.fixture

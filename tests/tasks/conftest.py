@@ -1,4 +1,4 @@
-"""These tests run on copies of one made store, on both databases."""
+"""These tests run on one made store, brought back to its beginning before each, on both databases."""
 
 from tests.inline import database, hand, mould_database, mould_file
 from tests.pairs import pair

@@ -20,12 +20,12 @@ from tests.messages.mail import ask
 from tests.rules import rule
 from tests.tasks.work import add, now, taken
 
+pytestmark = pytest.mark.parametrize("database", ["postgres"], indirect=True)  # on SQLite one process writes at a time
+
 
 @pytest.fixture
 def other(hand: Hand) -> Iterator[Hand]:
     """Another process's hand on the same database."""
-    if hand.database.kind == "sqlite":
-        pytest.skip("on SQLite one process writes at a time")
     with at_hand(hand.database, hand.clock) as found:
         yield found
 
