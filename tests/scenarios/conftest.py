@@ -72,6 +72,12 @@ class RunningFleet:
         """Write its covey.toml."""
         (self.folder / "covey.toml").write_text(text)
 
+    def room_for(self, count: int) -> int:
+        """Move it to a base port with so many free ones behind it."""
+        self.base_port = free_base_port(count)
+        self.env["COVEY_BASE_PORT"] = str(self.base_port)
+        return self.base_port
+
     def begin(self, *words: str) -> subprocess.Popen[str]:
         """Start a command of the CLI and go on."""
         return subprocess.Popen(
@@ -169,9 +175,9 @@ def wait_until(true: Callable[[], object], timeout: float, what: Callable[[], st
 
 
 def free_base_port(count: int = 12) -> int:
-    """A port with so many free ones behind it."""
+    """A port with so many free ones behind it, none of which the kernel gives to whoever connects."""
     for _ in range(100):
-        base = random.randrange(22_000, 58_000)
+        base = random.randrange(12_000, 31_000)
         with suppress(OSError):
             taken = [socket.create_server(("127.0.0.1", port)) for port in range(base, base + count)]
             for each in taken:

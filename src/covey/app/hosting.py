@@ -6,13 +6,15 @@ import asyncio
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from covey.agents import living
 from covey.api.agent_port import make_app
 from covey.api.door import Door
-from covey.api.serving import Serving, serve
+from covey.api.serving import serve
 from covey.app import snapshot
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr, take_all_files
@@ -34,6 +36,9 @@ from covey.store import Store
 from covey.tasks import runs
 
 log = logging.getLogger("covey.agent")
+
+AT_ONCE = 32
+"""So many agents of one process come up side by side."""
 
 
 def main(snapshot_path: str, names: list[str], node: str, edition: str = "") -> int:
@@ -68,11 +73,12 @@ async def host(settings: Settings, names: list[str], node: str, edition: str = "
     watchdog.start()
     store = open_store(settings, clock)
     try:
-        async with AsyncExitStack() as stack:
-            for agent in agents:
-                if not leaving.asked.is_set():
-                    await _bring_up(stack, store, settings, agent, node, clock, leaving)
+        host = Host(store, settings, node, clock, leaving)
+        try:
+            await host.bring_up(agents)
             await leaving.asked.wait()
+        finally:
+            await host.let_down()
     finally:
         await store.close()
         watchdog.stop()
@@ -80,32 +86,61 @@ async def host(settings: Settings, names: list[str], node: str, edition: str = "
     return leaving.code
 
 
-async def _bring_up(
-    stack: AsyncExitStack, store: Store, settings: Settings, agent: AgentSettings, node: str, clock: Clock, leaving: Leaving
-) -> None:
-    """An agent that serves and works; all of it is undone by the stack, in reverse."""
-    await end_predecessor(store, agent.id, clock)
-    runner = Runner(
-        store=store,
-        agent=agent,
-        settings=settings,
-        brain=make(agent, _site(settings, agent, clock)),
-        clock=clock,
-        node=node,
-        pid=os.getpid(),
-        sweep=Sweeper(store, settings.start_s).one_round,
-        leave=leaving.leave,
-    )
-    serving: Serving = await serve(
-        make_app(Door(store=store, settings=settings, agent=agent.id, local=runner)), settings.host, agent.port, run_dir(settings)
-    )
-    stack.push_async_callback(serving.stop)
-    me = Identity.of(os.getpid())
-    assert me is not None
-    await store.write(living.arrive, agent.id, node=node, pid=me.pid, start_ticks=me.start_ticks, boot_id=me.boot_id, port=agent.port)
-    stack.push_async_callback(_depart, store, agent.id, leaving)
-    await runner.start()
-    stack.push_async_callback(runner.stop)
+@dataclass(frozen=True)
+class Host:
+    """Brings agents up in this process, and lets them down again side by side, each in reverse order of what it was given."""
+
+    store: Store
+    settings: Settings
+    node: str
+    clock: Clock
+    leaving: Leaving
+    stacks: list[AsyncExitStack] = field(default_factory=list)
+
+    async def bring_up(self, agents: Sequence[AgentSettings]) -> None:
+        """Have them serve and work, some at a time: their writes share commits. The first one that can't come up is the error."""
+        for start in range(0, len(agents), AT_ONCE):
+            if self.leaving.asked.is_set():
+                return
+            some = agents[start : start + AT_ONCE]
+            came = await asyncio.gather(*(self._bring_up(agent) for agent in some), return_exceptions=True)
+            for error in came:
+                if error is not None:
+                    raise error
+
+    async def let_down(self) -> None:
+        """Undo it. An error of one is no reason to leave another as it is."""
+        for error in await asyncio.gather(*(stack.aclose() for stack in self.stacks), return_exceptions=True):
+            if error is not None:
+                log.error("an agent did not come down in good order", exc_info=error)
+
+    async def _bring_up(self, agent: AgentSettings) -> None:
+        """An agent that serves and works."""
+        store, settings, stack = self.store, self.settings, AsyncExitStack()
+        self.stacks.append(stack)
+        await end_predecessor(store, agent.id, self.clock)
+        runner = Runner(
+            store=store,
+            agent=agent,
+            settings=settings,
+            brain=make(agent, _site(settings, agent, self.clock)),
+            clock=self.clock,
+            node=self.node,
+            pid=os.getpid(),
+            sweep=Sweeper(store, settings.start_s).one_round,
+            leave=self.leaving.leave,
+        )
+        app = make_app(Door(store=store, settings=settings, agent=agent.id, local=runner))
+        serving = await serve(app, settings.host, agent.port, run_dir(settings))
+        stack.push_async_callback(serving.stop)
+        me = Identity.of(os.getpid())
+        assert me is not None
+        await store.write(
+            living.arrive, agent.id, node=self.node, pid=me.pid, start_ticks=me.start_ticks, boot_id=me.boot_id, port=agent.port
+        )
+        stack.push_async_callback(_depart, store, agent.id, self.leaving)
+        await runner.start()
+        stack.push_async_callback(runner.stop)
 
 
 def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:

@@ -33,6 +33,8 @@ from covey.tasks import runs
 
 READY_S = 60.0
 LOOK_S = 0.05
+LOOK_EACH_S = 0.003
+"""How often it is looked who answers: less often the more there are, who need the processor more than we do."""
 PATIENCE_S = 2.0
 NODE_S = 10.0
 """How long beside its processes' own time a node may take to end."""
@@ -137,7 +139,7 @@ async def wait_ready(settings: Settings, node: Identity, say: Say, timeout_s: fl
                 f"{names} did not come up in {timeout_s:.0f} s; {settings.logs_dir}/agents/ and system/node.out there say why."
                 " What did come up runs on; `covey down` ends it."
             )
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(LOOK_S + LOOK_EACH_S * len(late))
 
 
 async def down(settings: Settings, say: Say) -> list[str]:

@@ -6,6 +6,7 @@ Reads /proc; sends nothing to the holder and ends nobody.
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import sys
 from collections.abc import Iterator
@@ -148,8 +149,11 @@ def _target(link: Path) -> str:
 
 
 def _ours(known: list[Marker], found: list[int], port: int) -> Ours | None:
-    """Which of the fleet's processes it is. Pure. One process may have many names; where no pid is shown, the port alone tells."""
-    right = [marker for marker in known if marker.pid in found or not found]
+    """Which of the fleet's processes it is. One process may have many names; where no pid is shown, the port alone tells.
+
+    The caller itself, which holds its name's lock already, is not meant unless it is seen to hold the port too.
+    """
+    right = [marker for marker in known if marker.pid in found or (not found and marker.pid != os.getpid())]
     for marker in sorted(right, key=lambda marker: marker.port != port):
         if found or marker.port == port:
             return Ours(marker.name, marker.pid)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import socket
 
 
 async def answers(host: str, port: int, timeout_s: float = 5.0) -> bool:
-    """Whether `GET /health` (or `/healthz`) is answered with 200 in time."""
+    """Whether `GET /health` is answered with 200 in time."""
     try:
         async with asyncio.timeout(timeout_s):
             return b" 200 " in await _status_line(host, port)
@@ -16,12 +16,19 @@ async def answers(host: str, port: int, timeout_s: float = 5.0) -> bool:
 
 
 async def _status_line(host: str, port: int) -> bytes:
-    reader, writer = await asyncio.open_connection(host, port)
-    try:
+    """The first line of the answer.
+
+    The connection has SO_REUSEADDR: its own port, which the kernel picks, may be the one that a process of ours is about to bind,
+    and would be kept from it for a minute.
+    """
+    loop = asyncio.get_running_loop()
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as peer:
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        await loop.sock_connect(peer, (host, port))
         name = f"[{host}]" if ":" in host else host
-        writer.write(f"GET /health HTTP/1.1\r\nHost: {name}:{port}\r\nConnection: close\r\n\r\n".encode())
-        return await reader.readline()
-    finally:
-        writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
+        await loop.sock_sendall(peer, f"GET /health HTTP/1.1\r\nHost: {name}:{port}\r\nConnection: close\r\n\r\n".encode())
+        line = b""
+        while b"\n" not in line and (more := await loop.sock_recv(peer, 1024)):
+            line += more
+        return line.partition(b"\n")[0]
