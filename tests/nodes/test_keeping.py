@@ -139,10 +139,15 @@ async def test_a_new_node_adopts_the_processes_of_two_former_ones(workshop: Work
 
 
 @rule("H9", "A2")
-@pytest.mark.parametrize("names", [("coder",), ("coder", "ops"), ("coder", "ops", "intel")])
-async def test_what_is_not_quite_the_process_that_is_wanted_is_ended_and_made_anew(workshop: Workshop, names: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("names", "edition"),
+    [(("coder",), "first"), (("coder", "ops"), "first"), (("coder", "ops", "intel"), "first"), (("coder", "ops", "intel"), "")],
+)
+async def test_what_is_not_quite_the_process_that_is_wanted_is_ended_and_made_anew(
+    workshop: Workshop, names: tuple[str, ...], edition: str
+) -> None:
     """Another edition of the settings, a name too few, a name too many: none of them is adopted."""
-    first = await workshop.open(workshop.group("coder", "ops", name="two", edition="first"))
+    first = await workshop.open(workshop.group("coder", "ops", name="two", edition=edition))
     before = await workshop.serving("coder")
     await workshop.abandon(first)
     second = await workshop.open(workshop.group(*names, name="two", edition="second"))
@@ -188,6 +193,19 @@ async def test_settings_that_change_while_a_process_is_being_started_are_not_mis
     node.arrange()
     slow.go_on.set()
     await until(lambda: _edition(workshop, "coder", "second"))
+
+
+@rule("H7a")
+async def test_a_restart_asked_for_while_it_is_being_started_is_one_start_and_no_busy_wait(workshop: Workshop) -> None:
+    slow = SlowSpawner()
+    node = await workshop.open(workshop.group("coder"), spawner=slow)
+    await slow.asked.wait()
+    node.restart("coder")
+    slow.go_on.set()
+    await workshop.serving("coder")
+    (keeper,) = node.keepers()
+    await until(lambda: _true(not keeper._told.is_set()))
+    assert workshop.spawned == ["coder"]
 
 
 @rule("H7a")

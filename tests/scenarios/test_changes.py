@@ -41,9 +41,7 @@ def test_changed_settings_restart_only_whom_they_concern_and_lose_nothing(fleet_
     wait_until(lambda: answers(fleet.base_port + 3) and fleet.marker("ops") is not None, 30, lambda: f"ops is not there\n{fleet.logs()}")
     wait_until(lambda: fleet.marker("coder") not in (None, before["coder"]), 30, lambda: f"the coder is the old one\n{fleet.logs()}")
     wait_until(lambda: fleet.marker("sales") is None, 30, "sales is there still")
-    assert dict(who(fleet, "chief", "console", "node").items()) == {
-        name: before[name] for name in ("chief", "console", "node")
-    }
+    assert dict(who(fleet, "chief", "console", "node").items()) == {name: before[name] for name in ("chief", "console", "node")}
     wait_until(lambda: fleet.task(tasks[1]).state == "done", 30, lambda: f"the task of who left is not done\n{fleet.logs()}")
     assert fleet.task(tasks[1]).result["by"] == "ops"
     assert fleet.task(tasks[0]).state == "queued", "the coder is paused still"

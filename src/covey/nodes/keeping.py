@@ -170,7 +170,6 @@ class Keeper:
         for agent in self.group.agents:
             self._means.record(living.leave, agent, pid=identity.pid, reason=str(status or "told to end"))
         if status is None:
-            self._asked = False
             return past
         now = self._means.clock.boot()
         log.warning("%s (pid %d) ended after %.1f s: %s", self.group.name, identity.pid, now - self.since, status)
