@@ -21,7 +21,8 @@ from covey.store import DatagramBell, Store
 from covey.store.sqlite import SqliteEngine
 
 RUNS = 5
-EIGHT = Settings(agents=AGENTS, lead=LEAD, deputy=DEPUTY)
+EIGHT = Settings(agents=AGENTS, lead=LEAD, deputy=DEPUTY, limits="off")
+"""The default eight without quotas, which `links` measures alone."""
 
 
 class Figure(NamedTuple):

@@ -128,7 +128,7 @@ def link_set(reach: Reach, one: str, other: str, **words: Any) -> None:
 def _doing(name: str, line: str) -> None:
     """A command that does one thing to a link."""
 
-    @link_command.command(name, help=line)
+    @link_command.command(name, help=line, epilog=f"Example: covey link {name} chief coder")
     @click.argument("one", metavar="A")
     @click.argument("other", metavar="B")
     @reaching
@@ -149,7 +149,7 @@ def deferred_command() -> None:
     """Mail that waits for the next window of its link."""
 
 
-@deferred_command.command("list")
+@deferred_command.command("list", epilog="Example: covey deferred list --from coder")
 @as_agent
 @for_people
 @click.option("--cursor", type=int, metavar="N", help="Go on after this one.")
@@ -197,7 +197,7 @@ def threads_command() -> None:
     """Threads in which two agents took turns for too long."""
 
 
-@threads_command.command("paused")
+@threads_command.command("paused", epilog="Example: covey threads paused --json")
 @reaching
 def threads_paused(reach: Reach) -> None:
     """Threads in which no agent may send, and why."""
