@@ -25,6 +25,7 @@ GROWING = frozenset({"events", "messages", "copies", "tasks", "needs", "runs", "
 AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open"})
 """Indexes of what is at work right now, which is never much: walking through one of these is no scan."""
 ALLOWED = {
+    "messages:deferred_directions": "what waits for credit, over its own small index",
     "messages:counts": "a count of everything, asked for by people",
     "messages:latest": "the last N by number",
     "messages:threads": "from id to id over an index, N at most",
