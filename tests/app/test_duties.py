@@ -12,7 +12,6 @@ import pytest
 
 from covey.agents import configuring, living, restarting, roster
 from covey.agents.model import THE_OPERATOR
-from covey.app import outputs
 from covey.app.duties import CLOSED, Keeping, LockWatch, News, Timekeeper, duties, step_clock
 from covey.app.groups import groups_of
 from covey.app.opening import store_path
@@ -164,22 +163,6 @@ async def test_a_stranger_that_is_stuck_with_the_write_lock_is_named_once(
         for _ in range(3):
             await watch.one_round()
     assert caplog.text.count("process 4711") == 1
-
-
-@rule("S3")
-def test_what_processes_print_is_cut_before_it_fills_the_disk(tmp_path: Path) -> None:
-    (tmp_path / "agents").mkdir()
-    long, short = tmp_path / "agents" / "coder.out", tmp_path / "agents" / "ops.out"
-    short.write_text("short")
-    with long.open("a") as file:
-        file.write("x" * 2000)
-        file.flush()
-        assert outputs.bound(tmp_path, 1000) == [long]
-        file.write("and on")
-    assert long.read_text() == "and on", "its process goes on writing where the file begins now"
-    assert (tmp_path / "agents" / "coder.out.1").read_text() == "x" * 2000
-    assert short.read_text() == "short"
-    assert outputs.bound(tmp_path, 1000) == []
 
 
 @rule("M4a")

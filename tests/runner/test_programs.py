@@ -50,7 +50,8 @@ async def begun(coder: Office, folder: Path) -> Row:
     """The run, once all its processes are there."""
 
     async def is_there() -> bool:
-        return (folder / "begun").exists() and bool(await coder.store.read(runs.open_of, "coder"))
+        found = await coder.store.read(runs.open_of, "coder")
+        return (folder / "begun").exists() and bool(found) and found[0].pid is not None
 
     await until(is_there)
     (run,) = await coder.store.read(runs.open_of, "coder")

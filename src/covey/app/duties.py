@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 from covey.agents import living
-from covey.app import outputs
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
@@ -170,16 +168,12 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     async def tidy(_: int) -> None:
         await _tidy(keeping)
 
-    async def bound_outputs(_: int) -> None:
-        await asyncio.to_thread(outputs.bound, Path(settings.logs_dir))
-
     time = Timekeeper(store, clock)
     found = [
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),
         Duty("lapsed leases", 5.0, True, free),
         Duty("retention", TIDY_S, True, tidy),
         Duty("news", NEWS_S, False, news.one_round),
-        Duty("outputs", TIDY_S, False, bound_outputs),
     ]
     if settings.store:
         return [*found, Duty("store time's floor", FLOOR_S, True, time.raise_floor)]

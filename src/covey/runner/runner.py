@@ -29,6 +29,9 @@ log = logging.getLogger("covey.runner")
 T = TypeVar("T")
 
 POLL_S = 1.0
+IDLE_POLL_S = 3.0
+STIRRED_S = 90.0
+"""An agent of which nothing was heard for so long polls less often: longer than any backoff, so that a retry is not late for it."""
 TRY_AGAIN_S = 1.0
 """How long between tries of a write that must not be lost, while the store can't be had."""
 
@@ -66,6 +69,8 @@ class Runner:
         self._stopped = False
         self._drained_by: float | None = None
         self._troubled = False
+        self._stirred_at = clock.boot()
+        """When there was last anything for it."""
         self._heard_at = clock.boot()
         """When the store last took a heartbeat, and with it renewed all leases."""
         self._lanes: list[asyncio.Task[None]] = []
@@ -126,6 +131,7 @@ class Runner:
 
     def _rung(self) -> None:
         """Somebody rang: the lanes look at once, the poll soon after."""
+        self._stirred_at = self._clock.boot()
         if self._takes_work:
             self._wake("mail", "task")
         self._ring.set()
@@ -232,7 +238,7 @@ class Runner:
                 run.end("lost")
 
     async def _poll_on(self) -> None:
-        """Look each second, sooner when rung, a busy agent not more often than its debounce (M4b)."""
+        """Look each second, less often after a long silence, sooner when rung; a busy agent not more often than its debounce (M4b)."""
         while True:
             try:
                 await self.poll()
@@ -242,7 +248,8 @@ class Runner:
                 log.exception("%s: a poll failed; the next one comes", self.agent.id)
             if self._runs:
                 await self._clock.sleep(self._settings.wake_debounce_s)
-            await self._rung_or(POLL_S)
+            stirred = self._runs or self._clock.boot() - self._stirred_at < STIRRED_S
+            await self._rung_or(POLL_S if stirred else IDLE_POLL_S)
 
     async def _rung_or(self, seconds: float) -> None:
         ring = asyncio.ensure_future(self._ring.wait())
@@ -259,6 +266,8 @@ class Runner:
         held = [run.work for run in self._runs.values()]
         found = await self._store.read(standing, self.agent.id, held, self._settings.digest_s)
         self._takes_work, self._stopped = found.takes_work, found.stopped
+        if self._runs or found.mail or found.tasks:
+            self._stirred_at = self._clock.boot()
         if found.gone:
             self._leave(f"{self.agent.id} was removed from the fleet", 0)
         self._lost(found.lost)

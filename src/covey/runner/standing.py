@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from covey.agents import roster
 from covey.runner.work import Work
 from covey.store import Transaction, statement
 
@@ -29,13 +28,12 @@ class Standing(NamedTuple):
 
 def standing(tx: Transaction, agent: str, held: Sequence[Work], digest_s: float) -> Standing:
     """Whether mail or tasks are ready, which of the work held is lost, and the agent's flags."""
-    me = roster.seek(tx, agent)
-    if me is None or me.removed_at is not None:
-        return Standing(False, True, True, False, False, True, frozenset(work.run_id for work in held))
     row = tx.one(READY, agent=agent, now=tx.now, quiet_before=tx.now - digest_s)
-    assert row is not None
+    if row is None or row.removed_at is not None:
+        return Standing(False, True, True, False, False, True, frozenset(work.run_id for work in held))
+    takes_work = row.paused_at is None and row.stopped_at is None
     lost = frozenset(work.run_id for work in held if not _stands(tx, work))
-    return Standing(me.takes_work, me.stopped_at is not None, False, bool(row.mail), bool(row.tasks), bool(row.led), lost)
+    return Standing(takes_work, row.stopped_at is not None, False, bool(row.mail), bool(row.tasks), bool(row.led), lost)
 
 
 def _stands(tx: Transaction, work: Work) -> bool:

@@ -1,5 +1,5 @@
--- Whether an agent has mail or tasks to take, and whether the fleet has a live leader.
-SELECT
+-- An agent's flags, whether it has mail or tasks to take, and whether the fleet has a live leader.
+SELECT a.paused_at, a.stopped_at, a.removed_at,
   CASE WHEN EXISTS (SELECT 1 FROM copies
                      WHERE receiver = :agent AND wakes = 1 AND state = 'delivered' AND not_before <= :now)
          OR EXISTS (SELECT 1 FROM copies c JOIN vitals v ON v.agent = c.receiver
@@ -10,3 +10,4 @@ SELECT
                      WHERE q.agent = :agent)
        THEN 1 ELSE 0 END AS tasks,
   CASE WHEN EXISTS (SELECT 1 FROM leaders WHERE role = 'controller' AND until > :now) THEN 1 ELSE 0 END AS led
+ FROM agents a WHERE a.id = :agent
