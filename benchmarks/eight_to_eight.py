@@ -31,7 +31,7 @@ def _sender(path: str, full: bool, place: int, count: int, lanes: int, gate: Bar
 
         async def lane(number: int) -> None:
             for turn in range(count // lanes):
-                message = draft(NAMES[(place + turn % 7) % 8], f"{place} {number} {turn}", type="request")
+                message = draft(NAMES[(place + turn % 7) % 8], f"{place} {number} {turn}", type="task")
                 await store.write(send, message, as_agent(NAMES[place - 1]))
 
         gate.wait()

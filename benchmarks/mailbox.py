@@ -27,7 +27,7 @@ MANY_EVENTS = Statement(
 
 def _fill(tx: Transaction, start: int, count: int) -> None:
     for number in range(start, start + count):
-        send(tx, draft("coder", f"message {number}", type="request"), as_agent("ops"))
+        send(tx, draft("coder", f"message {number}", type="task"), as_agent("ops"))
 
 
 def _half(tx: Transaction) -> None:

@@ -94,6 +94,14 @@ async def test_a_port_serves_and_keeps_its_connections(world: World, served: Ser
 
 
 @SQLITE
+async def test_an_answer_does_not_wait_for_its_reader_to_acknowledge_the_head(world: World, served: Serving) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{served.port}") as client:
+        await client.get("/health")
+        (protocol,) = served._server.server_state.connections
+        connection = protocol.transport.get_extra_info("socket")
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
 async def test_two_requests_in_one_breath_are_both_answered(world: World, served: Serving) -> None:
     line = await Line.to(served)
     line.say(post(BODY) + post(BODY, "Connection: close"))
