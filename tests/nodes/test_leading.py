@@ -63,13 +63,17 @@ def test_another_node_leads_once_the_leaders_lease_has_lapsed_and_at_once_if_it_
     assert hand(records.beat, "one") == first
     hand.clock.at += records.LEAD_S - 1
     assert hand(records.beat, "two") is None
+    assert hand(records.leads, first)
     hand.clock.at += 2
+    assert not hand(records.leads, first)
     second = hand(records.beat, "two")
     assert second == first + 1
     assert not hand(records.leads, first)
     hand(records.leave, "two")
     assert hand(records.beat, "one") == first + 2
     assert hand(records.beat, "one", candidate=False) is None
+    hand.clock.at += records.LEAD_S + 1
+    assert hand(records.beat, "one") == first + 3, "what lapsed begins anew, even its own"
 
 
 @rule("N2")
