@@ -8,9 +8,13 @@ import time
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
+import msgspec
+
 from benchmarks.measuring import EIGHT, Figure, folder, raw_database, store_in
+from covey.agents import configuring
 from covey.agents.model import as_agent
 from covey.base.clock import SystemClock
+from covey.base.settings import AgentSettings
 from covey.messages import handling
 from covey.messages.model import draft
 from covey.messages.sending import send
@@ -18,6 +22,9 @@ from covey.store import DatagramBell, Store, Transaction
 from covey.store.sqlite import SqliteEngine
 
 NAMES = [agent.id for agent in EIGHT.agents]
+SENDERS = [AgentSettings(id=f"sender-{place}", port=9001 + place) for place in range(8)]
+"""Others than those who handle: what an agent sends while it handles something is prompted by that, and goes in its chain."""
+SIXTEEN = msgspec.structs.replace(EIGHT, agents=(*EIGHT.agents, *SENDERS))
 LIMIT_S = 120.0
 
 
@@ -31,8 +38,8 @@ def _sender(path: str, full: bool, place: int, count: int, lanes: int, gate: Bar
 
         async def lane(number: int) -> None:
             for turn in range(count // lanes):
-                message = draft(NAMES[(place + turn % 7) % 8], f"{place} {number} {turn}", type="task")
-                await store.write(send, message, as_agent(NAMES[place - 1]))
+                message = draft(NAMES[(place + turn) % 8], f"{place} {number} {turn}", type="task")
+                await store.write(send, message, as_agent(SENDERS[place].id))
 
         gate.wait()
         await asyncio.gather(*(lane(number) for number in range(lanes)))
@@ -91,8 +98,8 @@ def once(full: bool, each: int = 750, send_lanes: int = 8, handle_lanes: int = 4
     with folder() as path:
 
         async def prepare() -> None:
-            async with store_in(path, full=full):
-                pass
+            async with store_in(path, full=full) as store:
+                await store.write(configuring.configure, SIXTEEN)
 
         asyncio.run(prepare())
         gate = context.Barrier(17)
