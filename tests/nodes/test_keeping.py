@@ -81,10 +81,10 @@ async def test_a_restart_asked_for_tries_again_what_was_given_up(workshop: Works
 
 @rule("H7a")
 async def test_a_restart_that_was_asked_for_counts_as_none(workshop: Workshop) -> None:
-    node = await workshop.open(workshop.group("coder"), policy=RestartPolicy(most=0))
-    for _ in range(3):
+    node = await workshop.open(workshop.group("coder", "ops", name="both"), policy=RestartPolicy(most=0))
+    for name in ("coder", "ops", "both"):
         before = await workshop.serving("coder")
-        node.restart("coder")
+        assert node.restart(name)
         await workshop.serving("coder", other_than=before)
     assert (await workshop.agent("coder")).failed_at is None
 
