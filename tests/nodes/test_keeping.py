@@ -14,6 +14,7 @@ from covey.agents import living
 from covey.agents.model import THE_OPERATOR
 from covey.base.errors import StoreUnavailable
 from covey.base.processes import alive, every_process
+from covey.messages import reading as mail
 from covey.nodes import keeping
 from covey.nodes.watching import PingCounter, RestartPolicy
 from tests.nodes.workshop import SlowSpawner, Workshop, until
@@ -52,6 +53,9 @@ async def test_five_restarts_in_ten_minutes_are_the_last_until_somebody_has_it_t
     reason = (await workshop.agent("coder")).failed_reason or ""
     assert "5 restarts in 10 minutes" in reason
     assert "the disk is on fire" in reason, "what it said last is the reason that helps"
+    (told,) = (await workshop.store.read(mail.inbox, "operator")).items
+    assert (told.type, told.priority) == ("alert", "urgent")
+    assert "covey resume coder" in told.body
     assert workshop.spawned.count("coder") == 7, "six lives, and one look where its log is"
     assert alive(await workshop.serving("ops"))
     workshop.entries["coder"] = "live"

@@ -20,6 +20,7 @@ from covey.base.ending import end
 from covey.base.errors import Failed
 from covey.base.markers import Marker, marker
 from covey.base.processes import Identity, send
+from covey.nodes import records
 from covey.nodes.watching import ExitStatus, GiveUp, Past, PingCounter, RestartPolicy, Watch
 
 log = logging.getLogger("covey.node")
@@ -194,7 +195,7 @@ class Keeper:
         why = f"{decision.why}{'; its last words: ' + words if words else ''}"
         log.error("%s is not started again: %s", self.group.name, why)
         for agent in self.group.agents:
-            self._means.record(living.give_up, agent, why)
+            self._means.record(records.gave_up, agent, why)
         self.given_up = True
         await self._told.wait()
         self._told.clear()
