@@ -7,11 +7,18 @@ import signal
 
 import pytest
 
+from covey import Fleet
 from tests import postgres as servers
 from tests.rules import rule
-from tests.scenarios.conftest import RunningFleet, wait_until
+from tests.scenarios.conftest import RunningFleet, run, wait_until
 
 pytestmark = pytest.mark.scenario
+
+
+async def fill(fleet: RunningFleet) -> list[str]:
+    """The ids of work for some seconds."""
+    async with Fleet.open(fleet.folder, environ=fleet.env) as opened:
+        return [(await opened.add_task("coder", f"slowly {number}")).task_id for number in range(15)]
 
 
 @rule("N1", "M3", "H4", "K4b")
@@ -24,7 +31,7 @@ def test_a_fleet_on_postgresql_outlives_the_death_of_its_server_and_of_its_agent
             fleet.env["COVEY_STORE"] = server.url
             fleet.up()
             before = {name: fleet.marker(name) for name in ("chief", "coder", "node", "console")}
-            tasks = [fleet.add("coder", f"slowly {number}") for number in range(20)]
+            tasks = run(fill(fleet))
             server.kill()
             server.start()
             wait_until(lambda: all(fleet.task(each).state == "done" for each in tasks), 60, lambda: f"not all is done\n{fleet.logs()}")

@@ -74,6 +74,7 @@ class Node:
         self._ping_s = ping_s
         self._fence: int | None = None
         self._leads_until = 0.0
+        self._failing: set[str] = set()
         self._means = Means(
             clock=clock,
             watch=watch,
@@ -189,7 +190,11 @@ class Node:
         try:
             await duty.one_round(self._fence or 0)
         except CoveyError as error:
-            log.warning("%s: %s", duty.name, error.message)
+            if duty.name not in self._failing:
+                log.warning("%s: %s It is tried again all the time.", duty.name, error.message)
+            self._failing.add(duty.name)
+        else:
+            self._failing.discard(duty.name)
 
     async def _write_records(self) -> None:
         while True:
