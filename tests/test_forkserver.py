@@ -26,7 +26,7 @@ from covey.nodes.spawner import ExecSpawner, ForkServerSpawner, Spawner
 from covey.nodes.watching import ExitStatus, GiveUp, Past, PingCounter, Restart, RestartPolicy, Watch
 from tests.rules import rule
 
-PRELOAD = ("asyncio", "apsw", "msgspec", "psutil", "starlette.applications", "structlog", "uvicorn")
+PRELOAD = ("asyncio", "apsw", "msgspec", "psutil", "starlette.applications", "uvicorn")
 ENTRIES = '''
 import json, os, random, signal, sys, threading, time
 

@@ -185,8 +185,10 @@ async def test_what_an_async_brain_keeps_open_lasts_from_turn_to_turn(code: Code
 
 async def test_a_brains_loop_ends_what_still_runs_on_it() -> None:
     ended: list[str] = []
+    begun = threading.Event()
 
     async def linger() -> None:
+        begun.set()
         try:
             await asyncio.sleep(300)
         finally:
@@ -194,9 +196,8 @@ async def test_a_brains_loop_ends_what_still_runs_on_it() -> None:
 
     own = OwnLoop("test")
     loop = own.get()
-    started = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
     asyncio.run_coroutine_threadsafe(linger(), loop)
-    await asyncio.wrap_future(started)
+    assert await asyncio.to_thread(begun.wait, 10)
     own.close()
     await until(loop.is_closed)
     assert ended == ["lingering"]
