@@ -94,7 +94,7 @@ async def test_a_brain_whose_lease_ran_out_while_the_store_was_away_is_ended_and
         await brain.began.wait()
         await coder.send("whose commit takes the claim to the disk, which alone may be lost", sender="ops")
         await asyncio.to_thread(server.kill)
-        await until(lambda: _is(coder.runner._runs != {} and all(run.ended_by == "lost" for run in coder.runner._runs.values())))
+        await until(lambda: _is([run.ended_by for run in coder.runner._lanes.runs.values()] == ["lost"]))
         await asyncio.to_thread(server.start)
         await until(lambda: _is(not coder.runner.busy))
         (first, *_) = await store.read(runs.of_item, task)

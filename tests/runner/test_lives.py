@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, run_state_machine_as_test
 from hypothesis.stateful import rule as step
 
 from covey.agents.model import THE_OPERATOR
@@ -18,8 +19,8 @@ from covey.runner.orphans import suspects
 from covey.runner.work import Work
 from covey.store import Statement
 from covey.tasks import changing, runs
-from tests.inline import Hand
 from tests.rules import rule
+from tests.runner.conftest import Fresh
 from tests.runner.desk import Desk, message, question
 
 COPIES = Statement("copies", "SELECT message_id AS id, receiver, state, attempts, token FROM copies")
@@ -40,21 +41,16 @@ OUTCOMES = (
 class Fleet(RuleBasedStateMachine):
     """Agents take and settle, processes die, leases lapse, time passes."""
 
-    def __init__(self, hand: Hand) -> None:
+    def __init__(self, fresh: Fresh) -> None:
         super().__init__()
-        self.desk = Desk(hand)
+        self.opened = ExitStack()
+        self.desk = Desk(self.opened.enter_context(fresh()))
         self.held: list[Work] = []
         self.void: list[Work] = []
-        self.uncounted: dict[tuple[str, str], int] = {}
 
-    @initialize()
-    def empty(self) -> None:
-        """Nothing is left of the example before."""
-        for agent in (*AGENTS, "chief"):
-            self.desk.hand(holding.return_all, agent, "anew")
-            while (work := self.desk.try_to_take(agent, "task")) is not None:
-                self.desk.hand(changing.cancel, work.item, THE_OPERATOR)
-                self.desk.hand(holding.drop, work)
+    def teardown(self) -> None:
+        """Each example has a store of its own."""
+        self.opened.close()
 
     @step(agent=st.sampled_from(AGENTS), asks=st.booleans())
     def send(self, agent: str, asks: bool) -> None:
@@ -103,7 +99,7 @@ class Fleet(RuleBasedStateMachine):
     @step(data=st.data(), outcome=st.sampled_from(OUTCOMES))
     def settle_what_is_void(self, data: st.DataObject, outcome: Outcome) -> None:
         """A late result under an old token is refused, and changes nothing."""
-        work = data.draw(st.sampled_from(self.void[-5:]).map(lambda each: each))
+        work = data.draw(st.sampled_from(self.void[-5:]))
         before = self.rows()
         with pytest.raises(LeaseLost):
             self.desk.settle(work, outcome)
@@ -189,12 +185,12 @@ class Fleet(RuleBasedStateMachine):
 @rule("M3", "K4", "M4a", "H4")
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-def test_whatever_dies_when_nothing_is_lost_and_nothing_is_done_twice(hand: Hand) -> None:
-    quick = hand.database.kind == "sqlite"
+def test_whatever_dies_when_nothing_is_lost_and_nothing_is_done_twice(fresh: Fresh, request: pytest.FixtureRequest) -> None:
+    quick = "sqlite" in request.node.name
 
     class OnThisStore(Fleet):
         def __init__(self) -> None:
-            super().__init__(hand)
+            super().__init__(fresh)
 
     run_state_machine_as_test(
         OnThisStore,

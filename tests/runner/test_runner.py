@@ -15,7 +15,7 @@ from covey.base.errors import Forbidden, StoreUnavailable
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.brains.model import Hands, Outcome, Turn
 from covey.messages.checking import DATA_BYTES
-from covey.runner import runner as module
+from covey.runner import lanes as module
 from covey.runner.taking import take
 from covey.runner.turning import turn_of
 from covey.runner.watchdog import EX_HUNG

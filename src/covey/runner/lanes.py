@@ -1,0 +1,235 @@
+"""An agent's lanes: each takes the next thing, has the brain do it, and settles it or gives it back, again and again (M3, K4).
+
+What comes next is taken in the commit that settles. Heartbeats, flags and lost leases are the runner's, which ends runs by them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from covey.base.clock import Clock
+from covey.base.errors import Conflict, CoveyError, Gone, LeaseLost, StoreBusy, StoreUnavailable
+from covey.base.ports import EX_OWN_INSTANCE
+from covey.base.settings import AgentSettings, Settings
+from covey.brains.model import Brain, Outcome, Turn, failure
+from covey.runner import holding, settling
+from covey.runner.hands import RunHands
+from covey.runner.run import MARGIN_S, Bounds, Reason, Run, Unended
+from covey.runner.taking import take
+from covey.runner.turning import turn_of
+from covey.runner.watchdog import EX_HUNG
+from covey.runner.work import Lane, Limits, Work
+from covey.store import Store
+
+log = logging.getLogger("covey.runner")
+T = TypeVar("T")
+
+TRY_AGAIN_S = 1.0
+"""How long between tries of a write that must not be lost, while the store can't be had."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where an agent works: one process of one node. `leave` is called with a reason and an exit code when the process must end."""
+
+    store: Store
+    agent: AgentSettings
+    settings: Settings
+    brain: Brain
+    clock: Clock
+    node: str
+    pid: int
+    leave: Callable[[str, int], None]
+
+
+class Lanes:
+    """All lanes of an agent. `trouble` is told when the store can't be had."""
+
+    def __init__(self, place: Place, trouble: Callable[[CoveyError], None]) -> None:
+        self.runs: dict[str, Run] = {}
+        """The brains at work, by the ids of their runs."""
+        self.stopped = False
+        """Whether the agent is stopped, so that nothing may begin."""
+        self._at = place
+        self._trouble = trouble
+        self._limits = Limits.of(place.settings, place.agent)
+        self._ready: dict[Lane, asyncio.Event] = {"mail": asyncio.Event(), "task": asyncio.Event()}
+        self._drained_by: float | None = None
+        self._lanes: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to work. An external agent has no lanes, a command brain one for its tasks (K4a)."""
+        agent, kind = self._at.agent, self._at.brain.kind
+        if kind == "external":
+            return
+        tasks = 1 if kind == "command" else agent.task_lanes
+        lanes = [self._lane("mail") for _ in range(agent.message_lanes)] + [self._lane("task") for _ in range(tasks)]
+        self._lanes = [asyncio.create_task(lane) for lane in lanes]
+
+    def wake(self, *lanes: Lane) -> None:
+        """Something may be ready there."""
+        for lane in lanes:
+            self._ready[lane].set()
+
+    @property
+    def draining(self) -> bool:
+        """Whether nothing more is taken, for the process ends."""
+        return self._drained_by is not None
+
+    def end(self, reason: Reason, grace_s: float | None = None) -> list[Run]:
+        """End all brains at work, for this reason; their runs."""
+        found = list(self.runs.values())
+        for run in found:
+            run.end(reason, grace_s)
+        return found
+
+    def lost(self, run_ids: list[str] | frozenset[str]) -> None:
+        """The leases of these runs are lost: their brains end, what they say is dropped."""
+        for run_id in run_ids:
+            if run_id in self.runs:
+                self.runs[run_id].end("lost")
+
+    async def stop(self) -> None:
+        """Take nothing more, end the brains, give their work back."""
+        bound_s = self._at.settings.grace_s + 2 * MARGIN_S
+        self._drained_by = self._at.clock.boot() + bound_s
+        self.end("shutdown")
+        self.wake("mail", "task")
+        if self._lanes:
+            await asyncio.wait(self._lanes, timeout=bound_s)
+        for lane in self._lanes:
+            lane.cancel()
+        await asyncio.gather(*self._lanes, return_exceptions=True)
+
+    async def _lane(self, lane: Lane) -> None:
+        """Take, think, settle, again and again; what comes next is taken in the commit that settles."""
+        work: Work | None = None
+        while True:
+            if work is None:
+                await self._ready[lane].wait()
+                self._ready[lane].clear()
+                if self.draining:
+                    return
+                work = await self._guarded(self._at.store.write(take, self._at.agent.id, lane, self._at.node, self._at.pid, self._limits))
+            if work is not None:
+                work = await self._guarded(self._do(work))
+
+    async def _guarded(self, step: Awaitable[Work | None]) -> Work | None:
+        """The step's answer; an error is logged and the lane goes on, after the next poll."""
+        try:
+            return await step
+        except (StoreBusy, StoreUnavailable) as error:
+            self._trouble(error)
+        except LeaseLost as error:
+            log.warning("%s: %s", self._at.agent.id, error.message)
+        except Conflict as error:
+            self._at.leave(error.message, EX_OWN_INSTANCE)
+        except Exception:
+            log.exception("%s: a lane failed; it goes on", self._at.agent.id)
+        return None
+
+    async def _do(self, work: Work) -> Work | None:
+        """Have the brain do it, then settle it or give it back; the work that was taken in the same commit, if any."""
+        run = Run(work, RunHands(self._at.store, work, self._at.clock))
+        self.runs[work.run_id] = run
+        if self.draining or self.stopped:
+            run.end("shutdown" if self.draining else "stopped")
+        at_work = False
+        try:
+            outcome = await self._outcome_of(run)
+            if outcome is not None:
+                return await self._settle(run, outcome)
+            run.returned = await self._kept_on(lambda: self._let_go(run))
+        except Unended:
+            at_work = True  # and so it is never taken for forgotten: who comes after this process frees its work
+            why = f"the brain of {self._at.agent.id} could not be ended ({run.ended_by}); the process goes, and it with it"
+            self._at.leave(why, EX_HUNG)
+        finally:
+            if not at_work:
+                del self.runs[work.run_id]
+            run.over.set()
+        return None
+
+    async def _outcome_of(self, run: Run) -> Outcome | None:
+        """What the brain makes of it; None if its work is to be given back or dropped.
+
+        Raises:
+            Unended: The brain could not be ended.
+        """
+        try:
+            turn = await self._kept_on(lambda: self._begin(run), run)
+        except (StoreBusy, StoreUnavailable, LeaseLost):
+            run.end("lost")
+            return None
+        except Gone:
+            run.end("shutdown")
+            return None
+        except Exception as error:
+            log.exception("%s: the turn for %s could not be made", self._at.agent.id, run.work.item)
+            return failure(f"its turn could not be made: {type(error).__name__}: {error}")
+        if run.ended_by is not None or turn is None:
+            return None
+        own = self._at.agent.brain
+        silence_s = self._at.settings.idle_timeout_s if own.promises_progress else None
+        assert turn.deadline_s is not None
+        return await run.think(self._at.brain, turn, Bounds(turn.deadline_s, silence_s, self._at.settings.grace_s), self._at.clock)
+
+    async def _begin(self, run: Run) -> Turn | None:
+        """The turn, once the start of a brain that has no process to be recorded is; None if it is to end already."""
+        if run.ended_by is not None:
+            return None
+        turn = await self._at.store.read(turn_of, run.work, self._at.settings.estimate_s, self._at.settings.hard_cap_s)
+        if self._at.brain.kind != "command" and run.work.task is not None:
+            await self._at.store.write(holding.started, run.work)
+        cap = self._at.settings.hard_cap_s
+        turn.deadline_s = min(turn.deadline_s or cap, self._at.agent.brain.timeout_s or cap)
+        return turn
+
+    async def _settle(self, run: Run, outcome: Outcome) -> Work | None:
+        """Store the outcome, or why it can't be; what comes next. Dropped if its lease is lost."""
+        try:
+            try:
+                return await self._kept_on(lambda: self._write(run, outcome))
+            except (Conflict, StoreBusy, StoreUnavailable):
+                raise
+            except Exception as error:
+                log.exception("%s: the outcome of %s was refused", self._at.agent.id, run.work.item)
+                refused = failure(f"its outcome could not be stored: {error}")
+                return await self._kept_on(lambda: self._write(run, refused))
+        except LeaseLost as lost:
+            log.warning("%s: %s", self._at.agent.id, lost.message)
+            await self._kept_on(lambda: self._at.store.write(holding.drop, run.work))
+            return None
+
+    async def _write(self, run: Run, outcome: Outcome) -> Work | None:
+        if self.draining:
+            await self._at.store.write(settling.settle, run.work, outcome, self._limits, self._at.pid)
+            return None
+        return await self._at.store.write(settling.settle_and_take, run.work, outcome, self._limits, self._at.node, self._at.pid)
+
+    async def _let_go(self, run: Run) -> bool:
+        """Give its work back, or drop it; whether it went back."""
+        if run.ended_by == "lost":
+            await self._at.store.write(holding.drop, run.work)
+            return False
+        return await self._at.store.write(holding.give_back, run.work, str(run.ended_by))
+
+    async def _kept_on(self, step: Callable[[], Awaitable[T]], run: Run | None = None) -> T:
+        """What the step answers, tried again while the store can't be had; not beyond the run's end, if one is given, or the drain's.
+
+        Raises:
+            StoreBusy, StoreUnavailable: It could not be had until then.
+        """
+        while True:
+            try:
+                return await step()
+            except (StoreBusy, StoreUnavailable) as error:
+                self._trouble(error)
+                over = run is not None and run.ended_by is not None
+                if over or (self._drained_by is not None and self._at.clock.boot() > self._drained_by):
+                    raise
+                await self._at.clock.sleep(TRY_AGAIN_S)
