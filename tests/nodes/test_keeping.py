@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 from pathlib import Path
@@ -16,6 +17,7 @@ from covey.base.errors import StoreUnavailable
 from covey.base.processes import alive, every_process
 from covey.messages import reading as mail
 from covey.nodes import keeping
+from covey.nodes.node import Duty
 from covey.nodes.watching import PingCounter, RestartPolicy
 from tests.nodes.workshop import SlowSpawner, Workshop, until
 from tests.rules import rule
@@ -334,3 +336,21 @@ def _is_of(pid: int, workshop: Workshop) -> bool:
         return Path(f"/proc/{pid}/cwd").readlink() == workshop.folder
     except OSError:
         return False
+
+
+@rule("H8b")
+async def test_a_duty_that_fails_says_so_once_and_again_when_it_was_well_between(
+    workshop: Workshop, caplog: pytest.LogCaptureFixture
+) -> None:
+    fails = [True, True, True, False, True]
+
+    async def one_round(_: int) -> None:
+        if fails.pop(0):
+            raise StoreUnavailable("the store is away.")
+
+    node = await workshop.open()
+    duty = Duty("sweep", 3600.0, False, one_round)
+    with caplog.at_level(logging.WARNING, "covey.node"):
+        while fails:
+            await node._do(duty)
+    assert caplog.text.count("sweep: the store is away.") == 2
