@@ -116,7 +116,7 @@ async def test_a_young_process_is_not_called_hung(workshop: Workshop) -> None:
     coder = await workshop.serving("coder")
     os.kill(coder.pid, signal.SIGSTOP)
     node._ping_s = 0.05
-    for _ in range(5):
+    for _ in range(6):
         await node.ping_all()
     assert [keeper.pings.missed for keeper in node.keepers()] == [0]
     assert alive(coder)
@@ -354,3 +354,26 @@ async def test_a_duty_that_fails_says_so_once_and_again_when_it_was_well_between
         while fails:
             await node._do(duty)
     assert caplog.text.count("sweep: the store is away.") == 2
+
+
+@rule("H8b")
+async def test_who_is_well_is_asked_every_other_round_and_who_missed_a_ping_each_time(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = await workshop.open(workshop.group("coder"), pings=PingCounter(grace_s=0.0, most=100))
+    await workshop.serving("coder")
+    asked: list[bool] = []
+    well = True
+
+    async def answers(*_: object) -> bool:
+        asked.append(well)
+        return well
+
+    monkeypatch.setattr("covey.nodes.node.answers", answers)
+    for _ in range(6):
+        await node.ping_all()
+    assert len(asked) == 3
+    well = False
+    for _ in range(6):
+        await node.ping_all()
+    assert asked.count(False) in (5, 6)

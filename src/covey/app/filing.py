@@ -12,11 +12,11 @@ from covey.files.view import View
 from covey.nodes.node import Duty
 from covey.store import Store
 
-FILES_S = 0.5
+FILES_S = 0.7
 
 
 class Files:
-    """One round each half second for all of them, since each waking costs; only the view is bound to be true within a second."""
+    """One round for all of them, since each waking costs; only the view is bound to be true within a second."""
 
     def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
         self._view = View(store, settings, clock)

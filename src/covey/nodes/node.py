@@ -75,6 +75,7 @@ class Node:
         self._fence: int | None = None
         self._leads_until = 0.0
         self._failing: set[str] = set()
+        self._round = 0
         self._means = Means(
             clock=clock,
             watch=watch,
@@ -151,8 +152,16 @@ class Node:
         return next((keeper for keeper in self.keepers() if name in keeper.group.names or name == keeper.group.name), None)
 
     async def ping_all(self) -> None:
-        """One round of pings, side by side; who has missed too many is ended and started again (H8b)."""
-        there = [(keeper, keeper.identity) for keeper in self.keepers() if keeper.identity is not None]
+        """One round of pings, side by side; who has missed too many is ended and started again (H8b).
+
+        Who answered last time is asked every other round: a process that is well need not say so each five seconds.
+        """
+        self._round += 1
+        there = [
+            (keeper, keeper.identity)
+            for place, keeper in enumerate(self.keepers())
+            if keeper.identity is not None and (keeper.pings.missed or (place + self._round) % 2)
+        ]
         found = await asyncio.gather(*(answers(keeper.group.host, keeper.group.port, self._ping_s) for keeper, _ in there))
         for (keeper, identity), answered in zip(there, found, strict=True):
             if keeper.identity != identity:

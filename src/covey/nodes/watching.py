@@ -160,8 +160,8 @@ class RestartPolicy:
 class PingCounter:
     """How many of the node's rounds in a row a process did not answer in (H8b).
 
-    Rounds, not seconds, so that a machine that was suspended kills nobody on waking. With rounds 5 s apart and 5 s for an
-    answer, three missed mean that a stopped process is noticed after 25 to 30 s.
+    Rounds, not seconds, so that a machine that was suspended kills nobody on waking. With rounds 5 s apart, 5 s for an answer,
+    and who is well asked every other round, three missed mean that a stopped process is noticed after 25 to 35 s.
     """
 
     most: int = 3
