@@ -235,7 +235,7 @@ def test_a_run_of_which_only_the_id_was_stored_is_found_by_its_mark(start: Start
 
 @rule("K4c")
 def test_a_run_that_hops_from_process_to_process_is_caught_by_its_group(start: Start, run_id: str) -> None:
-    hop = "import os, signal\nsignal.signal(15, signal.SIG_IGN)\nprint('ready', flush=True)\nwhile True:\n    if os.fork(): os._exit(0)"
+    hop = "import os, signal\nsignal.signal(15, signal.SIG_IGN)\nprint('ready', flush=True)\nfor _ in range(30_000):\n    if os.fork(): os._exit(0)"
     process = start(hop, run_id, python=True)
     who = identity(process.pid)
     ready(process)
