@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.measuring import Figure, folder
 from covey.base.markers import Marker, markers
 
-BASE_PORT = int(os.environ.get("COVEY_BENCH_PORT", "47000"))
+BASE_PORT = int(os.environ.get("COVEY_BENCH_PORT", "27000"))
 IDLE_S = 20.0
 
 

@@ -55,10 +55,10 @@ def _batch(tx: Transaction, start: int, count: int) -> float:
     return time.thread_time() - began
 
 
-async def _set(store: Store, limits: str) -> None:
+async def _set(store: Store, limits: str, messages: int = 500) -> None:
     await store.write(configuring.configure, msgspec.structs.replace(EIGHT, limits=limits))
     if limits == "on":
-        change = LinkChange(messages_per_window=500, debounce_s=0.0)
+        change = LinkChange(messages_per_window=messages, debounce_s=0.0)
         for place, one in enumerate(NAMES):
             for other in NAMES[place + 1 :]:
                 await store.write(relinking.change, one, other, change, THE_OPERATOR)
@@ -176,9 +176,7 @@ def _time_rules(tx: Transaction, pairs: list[list[str]]) -> list[float]:
 async def _due(path: Path) -> tuple[float, float]:
     """Seconds until 10,000 messages that fall due at once are delivered, and the longest that another send waited meanwhile."""
     async with store_in(path, full=False) as store:
-        for place, one in enumerate(NAMES):
-            for other in NAMES[place + 1 :]:
-                await store.write(relinking.change, one, other, LinkChange(messages_per_window=250, debounce_s=0.0), THE_OPERATOR)
+        await _set(store, "on", messages=250)
         for start in range(0, 2 * DUE + 4000, 500):
             await store.write(_batch, start, 500)
         waits = await store.write(_make_all_due)
