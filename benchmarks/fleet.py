@@ -15,9 +15,12 @@ from pathlib import Path
 
 from benchmarks.measuring import Figure, folder
 from covey.base.markers import Marker, markers
+from covey.runner.runner import STIRRED_S
 
 BASE_PORT = int(os.environ.get("COVEY_BENCH_PORT", "27000"))
-IDLE_S = 20.0
+IDLE_S = 30.0
+SETTLE_S = STIRRED_S + 5
+"""A fleet is idle when it has not been stirred for so long."""
 
 
 def _covey(path: Path, *words: str) -> None:
@@ -90,6 +93,7 @@ def measure() -> list[Figure]:
         agents_and_node = [each.pid for each in _found(path) if each.name != "console"]
         pss = sum(map(_pss_mib, agents_and_node))
         whole = sum(map(_pss_mib, pids))
+        time.sleep(SETTLE_S)
         before = sum(map(_cpu_s, pids))
         time.sleep(IDLE_S)
         idle = (sum(map(_cpu_s, pids)) - before) / IDLE_S

@@ -88,9 +88,9 @@ def _clear(tx: Transaction) -> None:
     tx.run(CLEAR)
 
 
-def _no_links(tx: Transaction, letter: Letter, receivers: addressing.Receivers, _: str) -> dict[str, admitting.Admission]:
+def _no_links(tx: Transaction, _: Letter, receivers: list[str], __: str) -> dict[str, admitting.Admission]:
     """As it was before there were links: whether there is such a mailbox, and no more."""
-    return {name: admitting.Admission(addressing.admit(tx, name, box, letter.sender)) for name, box in receivers.items()}
+    return {name: admitting.Admission(addressing.admit(tx, name)) for name in receivers}
 
 
 async def _flight(path: Path, kind: str) -> float:
@@ -166,9 +166,8 @@ def _time_rules(tx: Transaction, pairs: list[list[str]]) -> list[float]:
         sender, receiver = pairs[number]
         words = draft(receiver, f"{number} {BODY}", thread_id=f"t{number}")
         letter = Letter(f"m{number}", words, check(words), sender, None, [sender])
-        box = {receiver: addressing.mailbox(tx, receiver)}
         began = time.perf_counter()
-        admitting.admit(tx, letter, box, f"t{number}")
+        admitting.admit(tx, letter, [receiver], f"t{number}")
         took.append(time.perf_counter() - began)
     return took
 

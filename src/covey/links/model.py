@@ -89,6 +89,13 @@ class Link(NamedTuple):
         return (self.one_endpoint if agent == self.one else self.other_endpoint) or "http"
 
 
+class Refusal(NamedTuple):
+    """Why a link does not carry mail: the outcome of a send over it, and a sentence for a model (L13)."""
+
+    status: Literal["gone", "unlinked", "disabled"]
+    sentence: str
+
+
 class Direction(NamedTuple):
     """One direction of a pair: its ends, its link as it is or would be, and what was sent of late."""
 
@@ -96,41 +103,43 @@ class Direction(NamedTuple):
     receiver: End
     link: Link
     policy: Policy
+    refusal: Refusal | None
+    """Why mail may not go this way now; None if it may."""
+    is_limited: bool
+    """Whether credits, debounce and duplicates are looked at."""
     bucket: Bucket
     last_at: float | None
     last_run: str | None
     recent: Recent
 
-    @property
-    def is_limited(self) -> bool:
-        """Whether credits, debounce and duplicates are looked at."""
-        return self.policy.limits == "on" and bool(self.link.limited)
-
     @classmethod
     def from_row(cls, row: Any) -> Direction:
-        """The direction of a row with the columns of `direction.sql`."""
-        one, other = (row.sender, row.receiver) if row.sender < row.receiver else (row.receiver, row.sender)
-        ident = f"link:{one}:{other}"
-        link = Link(ident, one, other) if row.version is None else _stored(row, ident, one, other)
+        """The direction of a row that begins with the columns of `direction.sql`."""
+        standing = _standing(row[:_STANDING])
+        link = standing[2]
         bucket = Bucket(link.messages, None) if row.credits is None else Bucket(row.credits, row.reset_at)
-        return cls(
-            End(row.sender, row.sender_owner, row.sender_organisation, row.sender_removed_at is not None),
-            End(row.receiver, row.receiver_owner, row.receiver_organisation, row.receiver_removed_at is not None),
-            link,
-            policy_of(row.policy),
-            bucket,
-            row.last_at,
-            row.last_run,
-            recent_of(row.recent),
-        )
+        return cls(*standing, bucket, row.last_at, row.last_run, recent_of(row.recent))
 
 
-def _stored(row: Any, ident: str, one: str, other: str) -> Link:
-    return Link(
-        *(ident, one, other, row.messages, row.hours, row.debounce_s, row.limited, row.enabled, row.feature),
-        *(row.one_endpoint, row.other_endpoint, row.implied, row.version, row.link_created_at, row.created_by),
-        *(row.link_removed_at, row.removed_why),
-    )
+_STANDING = 23
+"""So many columns of a direction's row tell how a pair stands, whatever was sent."""
+
+
+@lru_cache(maxsize=2048)
+def _standing(columns: tuple[Any, ...]) -> tuple[End, End, Link, Policy, Refusal | None, bool]:
+    """How a pair stands: kept, since the same is read again with each message. Pure."""
+    sender, receiver = _end(*columns[:4]), _end(*columns[4:8])
+    policy = policy_of(columns[8])
+    one, other = sorted((sender.id, receiver.id))
+    ident = link_of(one, other)
+    version = columns[18]
+    link = Link(ident, one, other) if version is None else Link(ident, one, other, *columns[9:])
+    refusal = why_not(sender, receiver, link, policy)
+    return sender, receiver, link, policy, refusal, policy.limits == "on" and bool(link.limited)
+
+
+def _end(name: str, owner: str, organisation: str, removed_at: float | None) -> End:
+    return End(name, owner, organisation, removed_at is not None)
 
 
 def recent_of(text: str | None) -> Recent:
@@ -148,16 +157,8 @@ def may_be_linked(one: End, other: End) -> bool:
     return one.owner == other.owner or bool(one.organisation and one.organisation == other.organisation)
 
 
-class Refusal(NamedTuple):
-    """Why a link does not carry mail: the outcome of a send over it, and a sentence for a model (L13)."""
-
-    status: Literal["gone", "unlinked", "disabled"]
-    sentence: str
-
-
-def why_not(found: Direction) -> Refusal | None:
+def why_not(sender: End, receiver: End, link: Link, policy: Policy) -> Refusal | None:
     """Why mail may not go this way now, by the rules of L1 and L14; None if it may. Pure."""
-    sender, receiver, link = found.sender, found.receiver, found.link
     if receiver.removed:
         return Refusal("gone", f"{receiver.id} was removed from the fleet.")
     if not may_be_linked(sender, receiver):
@@ -166,7 +167,7 @@ def why_not(found: Direction) -> Refusal | None:
     if link.removed_at is not None:
         why = f" ({link.removed_why})" if link.removed_why else ""
         return Refusal("unlinked", f"the link between {link.one} and {link.other} was removed{why}. Ask the operator for `{add(link)}`.")
-    if found.policy.links == "none" and link.implied:
+    if policy.links == "none" and link.implied:
         return Refusal(
             "unlinked",
             f"{sender.id} and {receiver.id} are not linked, and this fleet links nobody by itself. Ask the operator for `{add(link)}`.",
@@ -174,7 +175,7 @@ def why_not(found: Direction) -> Refusal | None:
     if not link.enabled:
         said = f"the link between {link.one} and {link.other} is disabled. Don't try again; the operator can enable it."
         return Refusal("disabled", said)
-    if link.feature is not None and is_off(link.feature, found.policy, sender, receiver):
+    if link.feature is not None and is_off(link.feature, policy, sender, receiver):
         said = f"the link between {link.one} and {link.other} stands behind the feature flag {link.feature}, which is off for them."
         return Refusal("disabled", f"{said} Don't try again.")
     return None

@@ -10,7 +10,7 @@ from covey.agents import roster
 from covey.agents.model import Caller
 from covey.base.errors import Forbidden, NotFound
 from covey.links import directions, guiding, quota
-from covey.links.model import Direction, End, Link, Policy, link_of, policy_of, recent_of, why_not
+from covey.links.model import Direction, End, Link, Policy, link_of, policy_of, recent_of
 from covey.store import Transaction, statement
 
 POLICY = statement(__package__, "policy")
@@ -81,7 +81,7 @@ def show(tx: Transaction, one: str, other: str, by: Caller) -> LinkShown:
         raise NotFound(f"{one} is not linked with itself.", field="id")
     if not _sees(by, found.sender, found.receiver):
         raise Forbidden(f"the link between {one} and {other} is none of yours, and the token is {by.name}'s.")
-    if found.link.version == 0 and why_not(found) is not None:
+    if found.link.version == 0 and found.refusal is not None:
         raise NotFound(f"{one} and {other} are not linked; `covey link add {one} {other}` links them, if they may be.", field="id")
     return shown(tx, found)
 
@@ -119,7 +119,7 @@ def _of_agent(tx: Transaction, by: Caller, agent: str, after: str, limit: int, s
         for row in peers[:limit]:
             after = row.id
             way = directions.find(tx, agent, row.id) if row.id != agent else None
-            if way is not None and (way.link.version or why_not(way) is None):
+            if way is not None and (way.link.version or way.refusal is None):
                 items.append(shown(tx, way))
                 if len(items) == limit:
                     return Page(items, after, said)
@@ -136,7 +136,7 @@ def _sees(by: Caller, *ends: End) -> bool:
 
 def shown(tx: Transaction, found: Direction) -> LinkShown:
     """A link with both its directions as they count now."""
-    link, refusal = found.link, why_not(found)
+    link, refusal = found.link, found.refusal
     back = directions.find(tx, found.receiver.id, found.sender.id)
     assert back is not None
     ways = sorted((found, back), key=lambda way: way.sender.id)

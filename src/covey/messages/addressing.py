@@ -11,51 +11,43 @@ from covey.store import Row, Transaction, statement
 
 MAILBOX = statement(__package__, "mailbox")
 
-Receivers = dict[str, Row | None]
-"""Each receiver's name with its mailbox (removed_at, paused_at, stopped_at); None: the operator, or a name that is refused by itself."""
-
 
 def mailbox(tx: Transaction, name: str) -> Row | None:
     """The mailbox of an agent, a removed one too, or None."""
     return tx.one(MAILBOX, id=name)
 
 
-def receivers(tx: Transaction, to: str | list[str] | None, sender: str) -> Receivers:
-    """Who is meant by `to`.
+def receivers(tx: Transaction, to: str | list[str] | None, sender: str) -> list[str]:
+    """The names of who is meant by `to`, each once; whether they are there is seen when each is admitted.
 
     Raises:
-        Unknown, Gone: The only one named is not there (M4c); of a list each is told by itself.
         Invalid: Nobody is named, or only the sender itself.
+        Unknown: Nobody has the capability.
     """
     if to is None or to == []:
         raise Invalid("to is missing: name an agent, a list of agents, `*` or `@capability`.", field="to")
     if isinstance(to, str):
         return _one(tx, to, sender)
-    found: Receivers = {}
+    found: dict[str, None] = {}
     for name in to:
-        found |= _group(tx, name, sender) if name == "*" or name.startswith("@") else {name: mailbox(tx, name)}
-    return found
+        found |= dict.fromkeys(_group(tx, name, sender) if name == "*" or name.startswith("@") else [name])
+    return list(found)
 
 
-def _one(tx: Transaction, to: str, sender: str) -> Receivers:
+def _one(tx: Transaction, to: str, sender: str) -> list[str]:
     if to == "*" or to.startswith("@"):
         return _group(tx, to, sender)
     if to == sender:
         raise Invalid(f"to is {to!r}, the sender itself; nobody sends to itself.", field="to")
     if to == SYSTEM:
         raise Invalid("to is 'system', which only sends; ask the lead or the operator.", field="to")
-    if to == OPERATOR:
-        return {to: None}
-    found = mailbox(tx, to)
-    if found is None or found.removed_at is not None:
-        roster.find(tx, to, field="to")
-    return {to: found}
+    return [to]
 
 
-def _group(tx: Transaction, to: str, sender: str) -> Receivers:
+def _group(tx: Transaction, to: str, sender: str) -> list[str]:
     """All but the sender, or all but the sender who have a capability."""
     able = roster.everyone(tx) if to == "*" else roster.with_capability(tx, to[1:])
-    found: Receivers = {agent.id: mailbox(tx, agent.id) for agent in able if agent.id != sender}
+    found = [agent.id for agent in able if agent.id != sender]
     if found:
         return found
     if to == "*" or able:
@@ -66,18 +58,25 @@ def _group(tx: Transaction, to: str, sender: str) -> Receivers:
     )
 
 
-def admit(tx: Transaction, name: str, box: Row | None, sender: str) -> SendOutcome:
-    """Whether this receiver gets its copy; links come on top of it."""
-    if name == sender:
-        return SendOutcome("invalid", f"{name} is the sender itself; nobody sends to itself.")
+def admit(tx: Transaction, name: str) -> SendOutcome:
+    """Whether this receiver gets its copy of what the operator or the protocol sends; nobody's link is asked."""
     if name == OPERATOR:
         return SendOutcome("delivered", "it is on disk in the operator's inbox.")
-    if box is None:
-        return SendOutcome("unknown", roster.unknown(tx, name).message)
-    if box.removed_at is not None:
+    box = mailbox(tx, name)
+    return accepted(name, box.removed_at, box.paused_at, box.stopped_at) if box is not None else unknown(tx, name)
+
+
+def unknown(tx: Transaction, name: str) -> SendOutcome:
+    """There is no such agent."""
+    return SendOutcome("unknown", roster.unknown(tx, name).message)
+
+
+def accepted(name: str, removed_at: float | None, paused_at: float | None, stopped_at: float | None) -> SendOutcome:
+    """What becomes of a copy in this mailbox, by its agent's flags. Pure."""
+    if removed_at is not None:
         return SendOutcome("gone", f"{name} was removed from the fleet.")
-    if box.stopped_at is not None or box.paused_at is not None:
-        flag = "stopped" if box.stopped_at is not None else "paused"
+    if stopped_at is not None or paused_at is not None:
+        flag = "stopped" if stopped_at is not None else "paused"
         return SendOutcome(
             "held", f"it is on disk in {name}'s mailbox and held there, since {name} is {flag}; it is handed over at `covey resume {name}`."
         )

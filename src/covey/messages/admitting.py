@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from covey.agents import roster
 from covey.agents.model import OPERATOR, RESERVED
 from covey.base.errors import Cycle
 from covey.links import acknowledging, directions, loops, pacing, quota
-from covey.links.model import Direction, link_of, why_not
+from covey.links.model import Direction, link_of
 from covey.messages import addressing, deferring, pausing, waiting
-from covey.messages.addressing import Receivers
 from covey.messages.letters import Letter
 from covey.messages.model import SendOutcome, wakes
 from covey.messages.phrasing import until
@@ -43,14 +43,18 @@ class Admission(NamedTuple):
         return "deferred" if self.outcome.status == "deferred" else "delivered"
 
 
-def admit(tx: Transaction, letter: Letter, receivers: Receivers, thread: str) -> dict[str, Admission]:
+def admit(tx: Transaction, letter: Letter, receivers: list[str], thread: str) -> dict[str, Admission]:
     """What becomes of each copy; credit is spent for those that are stored.
 
     Raises:
+        Unknown, Gone: The only receiver, named outright, is not there (M4c); of a list each is told by itself.
         Cycle: The wait for its only receiver would close a circle (M7).
     """
     alone = len(receivers) == 1
-    return {name: _admit(tx, letter, name, box, thread, alone=alone) for name, box in receivers.items()}
+    found = {name: _admit(tx, letter, name, thread, alone=alone) for name in receivers}
+    if alone and not isinstance(letter.draft.to, list) and found[receivers[0]].outcome.status in ("unknown", "gone"):
+        roster.find(tx, receivers[0], field="to")
+    return found
 
 
 class Crossing(NamedTuple):
@@ -80,21 +84,26 @@ class Crossing(NamedTuple):
         return self.way.receiver.id
 
 
-def _admit(tx: Transaction, letter: Letter, name: str, box: Row | None, thread: str, *, alone: bool) -> Admission:
-    usual = addressing.admit(tx, name, box, letter.sender)
-    if not usual.stored or letter.sender in RESERVED or name == OPERATOR:
-        return Admission(usual)
-    directions.lock(tx, letter.sender)
-    row = tx.one(CROSSING, sender=letter.sender, receiver=name, link_id=link_of(letter.sender, name), thread_id=thread)
+def _admit(tx: Transaction, letter: Letter, name: str, thread: str, *, alone: bool) -> Admission:
+    sender = letter.sender
+    if name == sender:
+        return Admission(SendOutcome("invalid", f"{name} is the sender itself; nobody sends to itself."))
+    if sender in RESERVED or name == OPERATOR:
+        return Admission(addressing.admit(tx, name))
+    directions.lock(tx, sender)
+    row = tx.one(CROSSING, sender=sender, receiver=name, link_id=link_of(sender, name), thread_id=thread)
     if row is None:
-        return Admission(SendOutcome("unlinked", f"{letter.sender} is no agent of this fleet."))
+        stranger = SendOutcome("unlinked", f"{sender} is no agent of this fleet.")
+        return Admission(addressing.unknown(tx, name) if addressing.mailbox(tx, name) is None else stranger)
+    usual = addressing.accepted(name, row.receiver_removed_at, row.paused_at, row.stopped_at)
+    if not usual.stored:
+        return Admission(usual)
     way = Direction.from_row(row)
+    if way.refusal is not None:
+        return Admission(SendOutcome(way.refusal.status, way.refusal.sentence))
     digest = pacing.digest_of(letter.draft.content.body, letter.checked.data_json) if way.is_limited else ""
     here = Crossing(letter, way, row, thread, usual, _answers(tx, letter, name), alone, digest)
-    refusal = why_not(way)
-    if refusal is not None:
-        return Admission(SendOutcome(refusal.status, refusal.sentence))
-    turns = loops.turns(_last(row), here.sender, name) if alone else None
+    turns = loops.turns(_last(row), sender, name) if alone else None
     paused = _paused(tx, here, turns)
     if paused is not None:
         return paused

@@ -8,7 +8,6 @@ from covey.agents import roster
 from covey.agents.model import Caller
 from covey.base.errors import Forbidden, NotFound
 from covey.links import directions
-from covey.links.model import why_not
 from covey.messages import deferring
 from covey.messages.model import Message
 from covey.messages.reading import Page
@@ -53,7 +52,7 @@ def _due(tx: Transaction, sender: str, receiver: str, count: int | None) -> int:
     way = directions.find(tx, sender, receiver)
     if way is None:
         return 0
-    refusal = why_not(way)
+    refusal = way.refusal
     if refusal is None:
         sent, bucket = deferring.deliver(tx, way, count) if count is not None else deferring.deliver(tx, way)
         if way.is_limited and bucket.reset_at is not None and (count is None or not sent):

@@ -107,7 +107,7 @@ def notify(
         tx.happened("message.refused", agent=SYSTEM, subject=letter.ident, to={to: "exhausted"}, retryAt=over, head=title)
         return
     letter = letter._replace(not_before=over)
-    store(tx, letter, {to: box}, WAIT_S)
+    store(tx, letter, [to], WAIT_S)
 
 
 def _sender_of(draft: Draft, by: Caller) -> str:

@@ -8,7 +8,6 @@ import msgspec
 
 from covey.agents.model import OPERATOR, SYSTEM
 from covey.messages import admitting, waiting
-from covey.messages.addressing import Receivers
 from covey.messages.admitting import Admission
 from covey.messages.letters import Letter
 from covey.messages.model import MESSAGE_LEVEL_S, Receipt, SendOutcome, dm_of, order_of, summed_up, wakes
@@ -27,7 +26,7 @@ class Stored(NamedTuple):
     """The receivers whose thread with the sender is paused from now on, and why (L10)."""
 
 
-def store(tx: Transaction, letter: Letter, receivers: Receivers, wait_s: float) -> Stored:
+def store(tx: Transaction, letter: Letter, receivers: list[str], wait_s: float) -> Stored:
     """Store the message with a copy for each receiver that may get one; if none may, nothing is stored."""
     thread, is_dm = _thread(tx, letter, receivers)
     admitted = admitting.admit(tx, letter, receivers, thread)
@@ -42,7 +41,7 @@ def store(tx: Transaction, letter: Letter, receivers: Receivers, wait_s: float) 
     return Stored(receipt, {name: admission.paused for name, admission in admitted.items() if admission.paused is not None})
 
 
-def _thread(tx: Transaction, letter: Letter, receivers: Receivers) -> tuple[str, bool]:
+def _thread(tx: Transaction, letter: Letter, receivers: list[str]) -> tuple[str, bool]:
     """Its thread, and whether that is the own conversation of two agents (M5a)."""
     given = letter.draft.context.thread_id or (letter.asked.thread_id if letter.asked is not None else None)
     if len(receivers) != 1:

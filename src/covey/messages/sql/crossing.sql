@@ -1,10 +1,11 @@
 -- All that decides whether a message may go from one agent to another: their link, what is left, its thread, what waits for credit.
 SELECT a.id AS sender, a.owner AS sender_owner, a.organisation AS sender_organisation, a.removed_at AS sender_removed_at,
        b.id AS receiver, b.owner AS receiver_owner, b.organisation AS receiver_organisation, b.removed_at AS receiver_removed_at,
-       l.messages, l.hours, l.debounce_s, l.limited, l.enabled, l.feature, l.one_endpoint, l.other_endpoint, l.implied, l.version,
-       l.created_at AS link_created_at, l.created_by, l.removed_at AS link_removed_at, l.removed_why,
-       s.credits, s.reset_at, s.last_at, s.last_run, s.recent, f.value AS policy,
-       p.reason AS paused_why, t.sender AS last_sender, t.addressed AS last_addressed, t.turns AS last_turns, t.requires_response AS last_required,
+       f.value AS policy, l.messages, l.hours, l.debounce_s, l.limited, l.enabled, l.feature, l.one_endpoint, l.other_endpoint, l.implied, l.version,
+       l.created_at, l.created_by, l.removed_at, l.removed_why,
+       s.credits, s.reset_at, s.last_at, s.last_run, s.recent,
+       b.paused_at, b.stopped_at, p.reason AS paused_why,
+       t.sender AS last_sender, t.addressed AS last_addressed, t.turns AS last_turns, t.requires_response AS last_required,
        (SELECT count(*) FROM copies WHERE sender = :sender AND receiver = :receiver AND state = 'deferred') AS waiting
   FROM agents a
   JOIN agents b ON b.id = :receiver
