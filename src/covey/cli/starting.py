@@ -149,7 +149,7 @@ def one_agent(reach: Reach, name: str, port: int | None) -> int:
         settings = msgspec.structs.replace(settings, agents=agents)
     _made_ready(reach.settings)
     noding.log_to_stderr()
-    return _said(settings, name, asyncio.run(hosting.host(settings, [name], os.environ.get("COVEY_NODE", name))))
+    return _said(settings, name, asyncio.run(hosting.host(settings, [name], os.environ.get("COVEY_NODE") or name)))
 
 
 def _said(settings: Settings, name: str, code: int) -> int:
