@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from covey.agents import configuring, living, roster
@@ -19,8 +20,10 @@ from covey.contexts import entries
 from covey.files import exporting
 from covey.files.exporting import export_tree
 from covey.files.importing import import_tree
+from covey.links import carrying as carried_links
+from covey.links.model import LinkChange
 from covey.messages import carried as carried_mail
-from covey.messages import handling, indexing, sending, waiting
+from covey.messages import handling, indexing, relinking, sending, waiting
 from covey.messages import reading as mail
 from covey.messages.model import Message, draft
 from covey.store import Store, events
@@ -171,6 +174,44 @@ async def test_an_export_taken_in_by_an_empty_fleet_is_the_same_fleet(
     assert (await empty.read(waiting.open_waits, "coder"))[0].message_id == ids["question"]
 
 
+@rule("S4", "L1")
+async def test_links_go_along_with_their_limits_and_what_is_left_of_them(
+    fleet: Store, empty: Store, clock: ManualClock, tmp_path: Path
+) -> None:
+    for each in (fleet, empty):
+        await each.write(configuring.configure, msgspec.structs.replace(EIGHT, limits="on"))
+    await fleet.write(relinking.change, "coder", "ops", LinkChange(messages_per_window=2, window_hours=3), THE_OPERATOR)
+    await fleet.write(relinking.remove, "sales", "comms", THE_OPERATOR)
+    await fleet.write(relinking.disable, "finance", "intel", THE_OPERATOR)
+    for receiver in ("ops", "devops"):
+        await fleet.write(sending.send, draft(receiver, "the build is green"), as_agent("coder"))
+    before = (await fleet.read(carried_links.page)).items
+    assert {(link.one, link.other): (link.implied, link.removed_at is None) for link in before} == {
+        ("coder", "ops"): (False, True),
+        ("comms", "sales"): (False, False),
+        ("finance", "intel"): (False, True),
+        ("coder", "devops"): (True, True),
+    }
+    assert next(link for link in before if link.other == "ops").directions["coder"].credits == 1
+    await export_tree(fleet, tmp_path / "out")
+    report = await import_tree(empty, tmp_path / "out")
+    assert (report.faults, report.taken["links"]) == ([], 4)
+    assert (await empty.read(carried_links.page)).items == before
+    again = await import_tree(empty, tmp_path / "out")
+    assert (again.faults, again.taken, again.known["links"]) == ([], {}, 4)
+
+
+@rule("S4")
+async def test_a_link_with_a_fault_is_told_and_the_others_are_taken(empty: Store, tmp_path: Path) -> None:
+    sound = {"one": "coder", "other": "ops", "messages": 7, "hours": 6, "debounceS": 5, "createdAt": 1, "createdBy": "operator"}
+    lines = [sound | {"messages": 501}, sound | {"one": "ops", "other": "coder"}, sound | {"other": "zorro"}, sound]
+    (tmp_path / "links.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    report = await import_tree(empty, tmp_path)
+    assert report.taken == {"links": 1}
+    assert [fault.place for fault in report.faults] == ["line 1.messagesPerWindow", "line 2.one", "line 3.other"]
+    assert (await empty.read(carried_links.page)).items[0].messages == 7
+
+
 @rule("S4")
 async def test_a_second_import_changes_nothing(fleet: Store, empty: Store, clock: ManualClock, tmp_path: Path) -> None:
     await live_a_little(fleet, clock)
@@ -278,7 +319,7 @@ async def test_an_export_has_the_seeds_tree_and_the_whole_history(fleet: Store, 
         assert found
         assert len(found) == counts[name.removesuffix(".jsonl").replace("contexts", "entries")]
     assert len((tmp_path / "out/runs.jsonl").read_text().splitlines()) == 1
-    assert {what for what, _ in seen} == {"messages", "tasks", "entries", "runs", "events", "files"}
+    assert {what for what, _ in seen} == {"links", "messages", "tasks", "entries", "runs", "events", "files"}
     assert json.loads((tmp_path / "out/export.json").read_bytes())["counts"] == counts
 
 

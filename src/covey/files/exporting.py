@@ -18,9 +18,10 @@ from covey.agents import roster
 from covey.base.errors import Conflict, Failed
 from covey.contexts import carrying as contexts
 from covey.files import tree
-from covey.files.importing import CONTEXTS_OUT, MESSAGES_OUT, TASKS_OUT, Progress, silent
+from covey.files.importing import CONTEXTS_OUT, LINKS_OUT, MESSAGES_OUT, TASKS_OUT, Progress, silent
 from covey.files.telling import why
 from covey.files.whole import write_whole
+from covey.links import carrying as links
 from covey.messages import carried as mail
 from covey.store import Store, Transaction, events
 from covey.tasks import carried as tasks
@@ -70,6 +71,7 @@ async def _write_all(store: Store, part: Path, progress: Progress, stale_s: floa
         "messages": await _lines(part / MESSAGES_OUT, _messages(store), "messages", progress),
         "tasks": await _lines(part / TASKS_OUT, _tasks(store), "tasks", progress),
         "entries": await _lines(part / CONTEXTS_OUT, _entries(store), "entries", progress),
+        "links": await _lines(part / LINKS_OUT, _links(store), "links", progress),
         "runs": await _lines(part / RUNS_OUT, _runs(store), "runs", progress),
         "events": await _lines(part / EVENTS_OUT, _events(store), "events", progress),
     }
@@ -99,6 +101,13 @@ async def _tasks(store: Store) -> Pages:
 async def _entries(store: Store) -> Pages:
     cursor = 0
     while (page := await store.read(contexts.page, cursor)).items:
+        yield page.items
+        cursor = page.cursor
+
+
+async def _links(store: Store) -> Pages:
+    cursor = ""
+    while (page := await store.read(links.page, cursor)).items:
         yield page.items
         cursor = page.cursor
 

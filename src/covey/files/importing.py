@@ -24,6 +24,8 @@ from covey.contexts.carrying import CarriedEntry
 from covey.files import foreign, seeds, tree
 from covey.files.foreign import Fault, Faults, Item
 from covey.files.ordering import Ordered, in_order
+from covey.links import carrying as links
+from covey.links.carrying import CarriedLink
 from covey.messages import carrying as mail
 from covey.messages.carried import CarriedMessage, Put
 from covey.store import Store, Transaction
@@ -32,7 +34,7 @@ from covey.tasks.carried import CarriedTask, NeedsOthers
 
 AT_ONCE = 50
 """So many things are put in with one commit."""
-MESSAGES_OUT, TASKS_OUT, CONTEXTS_OUT = "messages.jsonl", "tasks.jsonl", "contexts.jsonl"
+MESSAGES_OUT, TASKS_OUT, CONTEXTS_OUT, LINKS_OUT = "messages.jsonl", "tasks.jsonl", "contexts.jsonl", "links.jsonl"
 
 Progress = Callable[[str, int], None]
 """Told after each part of the work: what it is about, and how many so far."""
@@ -80,10 +82,11 @@ async def import_tree(store: Store, folder: Path, progress: Progress | None = No
     Raises:
         NotFound: There is no such folder, or nothing of such a tree in it.
     """
-    known = (tree.STATES, tree.QUEUES, tree.COMMUNICATION, MESSAGES_OUT, TASKS_OUT, CONTEXTS_OUT)
+    known = (tree.STATES, tree.QUEUES, tree.COMMUNICATION, MESSAGES_OUT, TASKS_OUT, CONTEXTS_OUT, LINKS_OUT)
     if not await asyncio.to_thread(lambda: any((folder / name).exists() for name in known)):
         raise NotFound(f"{folder} holds no tree to import: none of {', '.join(known)} is there.", field="dir")
     work = _Import(store, folder, progress or silent)
+    await work.links()
     await work.messages()
     await work.tasks()
     await work.agents()
@@ -100,6 +103,10 @@ class _Import:
         self.faults = Faults()
         self.taken: dict[str, int] = {}
         self.known: dict[str, int] = {}
+
+    async def links(self) -> None:
+        """Who may write to whom, with what is left of each limit."""
+        await self._put_all("links", self._things(LINKS_OUT, CarriedLink), links.put)
 
     async def messages(self) -> None:
         """All mail: the export's first, since it says most."""
