@@ -51,12 +51,15 @@ async def begun(coder: Office, folder: Path) -> Row:
 
     async def is_there() -> bool:
         found = await coder.store.read(runs.open_of, "coder")
-        return (folder / "begun").exists() and bool(found) and found[0].pid is not None
+        return (folder / "begun").exists() and bool(found) and found[0].pid is not None and len(_processes(found[0])) >= 5
 
     await until(is_there)
     (run,) = await coder.store.read(runs.open_of, "coder")
-    assert len(left_of_run(run.id, run.pgid, Identity(run.pid, run.start_ticks, run.boot_id))) >= 5
     return run
+
+
+def _processes(run: Row) -> list[Identity]:
+    return left_of_run(run.id, run.pgid, Identity(run.pid, run.start_ticks, run.boot_id))
 
 
 async def _closed(coder: Office) -> bool:
@@ -67,7 +70,7 @@ async def nothing_is_left(run: Row) -> None:
     """Return once no process of the run lives."""
 
     async def is_gone() -> bool:
-        return not left_of_run(run.id, run.pgid, Identity(run.pid, run.start_ticks, run.boot_id))
+        return not _processes(run)
 
     await until(is_gone)
 

@@ -217,7 +217,7 @@ class Drop:
         place = dropped.resting_place(found, self.folder / verdict.folder, verdict.reason["id"])
         reason = msgspec.to_builtins({"file": found.shown, "at": self._clock.wall(), **verdict.reason})
         # the standard library's encoder, since a refused file may hold text that is no Unicode
-        write_whole(dropped.reason_of(place), json.dumps(reason, indent=2).encode() + b"\n", mode=0o600)
+        write_whole(dropped.reason_of(place), json.dumps(reason, indent=2).encode() + b"\n", mode=0o600, alone=True)
         found.path.rename(place)
         del self._settled[found.path]
 

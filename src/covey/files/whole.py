@@ -115,13 +115,15 @@ class Folder:
         return found
 
 
-def write_whole(path: Path, content: bytes, mode: int = FILE_MODE) -> Look:
+def write_whole(path: Path, content: bytes, mode: int = FILE_MODE, *, alone: bool = False) -> Look:
     """The look of the file, which has this content now: another process sees the old content or the new one, never a part.
+
+    `alone`: no other process writes this file, so a part that a killed one left is where the next part goes.
 
     Raises:
         OSError: It can't be written; the file is as it was.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    part = path.with_name(f".{path.name}.tmp" if alone else f".{path.name}.{os.getpid()}.tmp")
     descriptor = _create(part, mode)
     try:
         view = memoryview(content)
