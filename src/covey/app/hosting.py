@@ -16,7 +16,7 @@ from covey.api.agent_port import make_app
 from covey.api.door import Door
 from covey.api.serving import serve
 from covey.app import snapshot
-from covey.app.opening import open_store, run_dir
+from covey.app.opening import WRITERS, open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr, take_all_files
 from covey.base import token_file
 from covey.base.clock import Clock, SystemClock
@@ -71,7 +71,7 @@ async def host(settings: Settings, names: list[str], node: str, edition: str = "
     clock = SystemClock()
     watchdog = Watchdog(asyncio.get_running_loop(), settings.watchdog_s)
     watchdog.start()
-    store = open_store(settings, clock)
+    store = open_store(settings, clock, writers=min(len(agents), WRITERS))
     try:
         host = Host(store, settings, node, clock, leaving)
         try:

@@ -26,8 +26,12 @@ def store_path(settings: Settings) -> Path:
     return Path(settings.data_dir) / "store.db"
 
 
-def engine_of(settings: Settings, clock: Clock | None = None) -> Engine:
-    """The database that the settings name."""
+WRITERS = 2
+"""So many connections of one process write to a server side by side."""
+
+
+def engine_of(settings: Settings, clock: Clock | None = None, writers: int = WRITERS) -> Engine:
+    """The database that the settings name. The embedded one has one writer, whatever is asked for."""
     full = settings.durability == "full"
     if not settings.store:
         return SqliteEngine(store_path(settings), clock or SystemClock(), full=full)
@@ -38,16 +42,16 @@ def engine_of(settings: Settings, clock: Clock | None = None) -> Engine:
         raise StoreUnavailable(
             f"the store is {settings.store.split('@')[-1]}, but psycopg is not there ({error}); install `covey[postgres]`."
         ) from error
-    return PostgresEngine(settings.store, full=full, pooler=settings.pooler)
+    return PostgresEngine(settings.store, full=full, writers=writers, pooler=settings.pooler)
 
 
-def open_store(settings: Settings, clock: Clock | None = None) -> Store:
+def open_store(settings: Settings, clock: Clock | None = None, *, writers: int = WRITERS) -> Store:
     """The fleet's store, migrated.
 
     Raises:
         StoreUnavailable, StoreDamaged: It can't be opened; the sentence says what to do.
     """
-    engine = engine_of(settings, clock)
+    engine = engine_of(settings, clock, writers)
     engine.migrate((clock or SystemClock()).wall)
     return Store(engine, _bell(engine, settings))
 
