@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from covey.store import DatagramBell, Store
 from covey.store.postgres import PostgresEngine
 from covey.store.sqlite import SqliteEngine
 from tests import postgres as server
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a shell starts what runs in the background deaf to Ctrl-C, and its children would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 EIGHT = Settings(agents=AGENTS, lead=LEAD, deputy=DEPUTY, limits="off")
 """The default fleet without quotas, which are the matter of the tests of links alone."""

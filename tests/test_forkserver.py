@@ -293,7 +293,7 @@ async def test_a_fork_server_that_cannot_start_is_said_with_its_log(node: Node) 
     broken = ForkServerSpawner((), node.folder / "forkserver.log", env={"PYTHONHOME": "/nowhere"})
     with pytest.raises(Failed, match=r"forkserver\.log says why"):
         await broken.spawn(node.spec("entries:idle"))
-    assert "/nowhere" in (node.folder / "forkserver.log").read_text()
+    assert "encodings" in (node.folder / "forkserver.log").read_text()
 
 
 @rule("H9")

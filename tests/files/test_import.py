@@ -285,7 +285,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "a number": (b"17", "a number"),
     "an object without a list": (b'{"x": 1}', "an object"),
     "deep": (b"[" * 200_000, "deeply"),
-    "deep and whole": (b"[" * 5_000 + b"]" * 5_000, "deeply"),
+    "deep and whole": (b"[" * 200_000 + b"]" * 200_000, "deeply"),
     "NUL bytes": (b"\0" * 100, "not JSON"),
     "10 MB of nothing": (b" " * 10_000_000 + b"[", "not JSON"),
 }

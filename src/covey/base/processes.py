@@ -109,6 +109,8 @@ def send(identity: Identity, number: int) -> bool:
 def set_title(text: str) -> None:
     """Show this process under that name in `ps`. Its first environment is no longer to be read in /proc afterwards."""
     setproctitle.setproctitle(text)
+    # the short name has no blanks: from 3.12 on Python counts this process's threads in a line of /proc that it splits at blanks
+    setproctitle.setthreadtitle(text.replace(" ", "-"))
 
 
 def become_subreaper(on: bool = True) -> None:
