@@ -81,6 +81,27 @@ class ScheduleSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     project: str = ""
 
 
+class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What idle agents are given to do, and how much of it a day (P1, P3, P4)."""
+
+    templates: str = ""
+    """A file of templates beside the package's own; absolute once read. Empty: none."""
+    mode: Literal["add", "replace"] = "add"
+    """Whether that file adds to the package's own templates (an id that is there already is replaced), or stands for all."""
+    faults: Literal["refuse", "skip"] = "refuse"
+    """What becomes of a file with faults: nothing of it is used, or the templates without a fault are."""
+    planner: str = ""
+    """The agent whose brain proposes tasks (P4); empty: nobody."""
+    planner_every_s: float = 21_600.0
+    """How often it is asked at most."""
+    tasks: int = 24
+    """So many generated tasks an agent, in 24 hours."""
+    turns: int = 200
+    """So many turns of brains that cost money, in the whole fleet, in 24 hours."""
+    usd: float = 5.0
+    """So much that brains may cost, in the whole fleet, in 24 hours."""
+
+
 class Retention(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How long what grows is kept (DESIGN, Store)."""
 
@@ -131,10 +152,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     idle_timeout_s: float = 600.0
     hard_cap_s: float = 86400.0
     cycle_s: float = 300.0
+    stall_s: float = 1800.0
+    """Silent or idle for longer is a stall (H1)."""
+    back_s: float = 60.0
+    """An agent that is down for longer has its open tasks given to others until it is back (H4)."""
     watchdog_s: float = 30.0
     links: Literal["mesh", "none"] = "mesh"
     limits: Literal["on", "off"] = "on"
     retention: Retention = Retention()
+    planning: PlanningSettings = PlanningSettings()
     features: dict[str, dict[str, bool]] = {}
     """Organisation (or owner) → feature flag → on or off (L14)."""
 

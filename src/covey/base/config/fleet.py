@@ -134,3 +134,9 @@ def check_names(faults: Faults, agents: Drafts, projects: Drafts, schedules: Dra
             faults.unknown(("schedules", name, "agent"), "agent", draft["agent"], agents)
         if draft.get("project") and draft["project"] not in projects:
             faults.unknown(("schedules", name, "project"), "project", draft["project"], projects)
+
+
+def check_planner(faults: Faults, agents: Drafts, planning: dict[str, Any]) -> None:
+    """A fault if the planner is no agent (P4)."""
+    if planning.get("planner") and planning["planner"] not in agents:
+        faults.unknown(("planning", "planner"), "agent", planning["planner"], agents)

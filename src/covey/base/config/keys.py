@@ -12,11 +12,11 @@ import msgspec
 from covey.base.config.faults import Faults
 from covey.base.config.shapes import BAD, At, Check, below, flag, formed, list_of, number, one_of, options, refuse, table_of, text, whole
 from covey.base.ids import AGENT_FORM, ID_FORM
-from covey.base.settings import AgentSettings, BrainSettings, ProjectSettings, Retention, ScheduleSettings, Settings
+from covey.base.settings import AgentSettings, BrainSettings, PlanningSettings, ProjectSettings, Retention, ScheduleSettings, Settings
 
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
-SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "retention")
+SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "planning", "retention")
 RESERVED = frozenset({"operator", "system", "all"})
 
 Keys = Mapping[str, Check]
@@ -70,6 +70,10 @@ _CHECKS: dict[str, Check] = {
     "every_s": number(1, YEAR_S, "seconds"),
     "events_days": number(0.01, 36500, "days"),
     "closed_days": number(0.01, 36500, "days"),
+    "tasks": whole(0, 10_000),
+    "turns": whole(0, 10_000_000),
+    "usd": number(0, 1_000_000, "US dollars"),
+    "planner_every_s": number(60, YEAR_S, "seconds"),
     "events_bytes": whole(1_000_000, 10**15),
     "capabilities": list_of(_able, 'a list of capabilities, as ["code", "review"]', distinct=True),
     "capability": _able_or_none,
@@ -112,12 +116,13 @@ def types_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in msgspec.structs.fields(struct)}
 
 
-FLEET = keys_of(Settings, {"agents", "projects", "schedules", "features", "retention", "root", "only"})
+FLEET = keys_of(Settings, {"agents", "projects", "schedules", "features", "planning", "retention", "root", "only"})
 BRAIN = keys_of(BrainSettings, {"command"})
 AGENT = keys_of(AgentSettings, {"id", "brain"})
 PROJECT = keys_of(ProjectSettings, {"name"})
 SCHEDULE = keys_of(ScheduleSettings, {"name"})
 RETENTION = keys_of(Retention)
+PLANNING = keys_of(PlanningSettings)
 FEATURES = _CHECKS["features"]
 
 
