@@ -152,6 +152,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     idle_timeout_s: float = 600.0
     hard_cap_s: float = 86400.0
     cycle_s: float = 300.0
+    buddy_check_s: float = 3600.0
+    """How often an agent checks its buddy (B2)."""
+    notify: tuple[str, ...] = ()
+    """Where the operator is told of alerts besides its own inbox: URLs of Apprise, which hold secrets."""
     stall_s: float = 1800.0
     """Silent or idle for longer is a stall (H1)."""
     back_s: float = 60.0

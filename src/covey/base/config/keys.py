@@ -23,6 +23,7 @@ Keys = Mapping[str, Check]
 """The keys of a section, each with its check."""
 
 _STORE = re.compile(r"(postgres(ql)?://[^\s\0]+)?")
+_NOTIFY = re.compile(r"[a-z][a-z0-9+.-]{1,30}://[^\s\0]{1,4000}")
 _port = whole(1, 65535)
 _lanes = whole(1, 64)
 _able = formed(r"[a-z0-9][a-z0-9_-]{0,31}", "a word of a-z, 0-9, - and _, at most 32 characters")
@@ -47,6 +48,14 @@ def _store(faults: Faults, at: At, value: object) -> Any:
     return BAD
 
 
+def _notify(faults: Faults, at: At, value: object) -> Any:
+    """One address of Apprise. It may hold a password, so no message repeats it."""
+    if isinstance(value, str) and _NOTIFY.fullmatch(value):
+        return value
+    faults.add(at, 'is no address of Apprise; allowed: "mailto://…", "json://host/path", "tgram://…" and its like')
+    return BAD
+
+
 def _env_value(faults: Faults, at: At, value: object) -> Any:
     """Text; it may be a secret, so no message repeats it."""
     if isinstance(value, str) and "\0" not in value:
@@ -68,6 +77,7 @@ _CHECKS: dict[str, Check] = {
     "digest_s": number(0, YEAR_S, "seconds"),
     "wake_debounce_s": number(0, YEAR_S, "seconds"),
     "every_s": number(1, YEAR_S, "seconds"),
+    "buddy_check_s": number(1, YEAR_S, "seconds"),
     "events_days": number(0.01, 36500, "days"),
     "closed_days": number(0.01, 36500, "days"),
     "tasks": whole(0, 10_000),
@@ -80,6 +90,7 @@ _CHECKS: dict[str, Check] = {
     "allowed_hosts": list_of(_host, 'a list of host names, as ["fleet.example.org"]', distinct=True),
     "host": _host,
     "store": _store,
+    "notify": list_of(_notify, 'a list of addresses, as ["mailto://…"]', distinct=True),
     "agents": agent_names,
     "env": table_of(_env_value, _env_name, 'a table of texts, as { LANG = "C" }'),
     "options": options,

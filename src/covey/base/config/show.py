@@ -31,6 +31,7 @@ def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
     told |= {part: told[part] or "operator" for part in ("lead", "deputy")}
     if not secrets:
         told["store"] = _without_password(told["store"])
+        told["notify"] = [f"{url.partition('://')[0]}://{MASK}" for url in told["notify"]]
         for agent in records["agents"].values():
             agent["env"] = dict.fromkeys(agent["env"], MASK)
             agent["brain"]["options"] = _masked(agent["brain"]["options"])

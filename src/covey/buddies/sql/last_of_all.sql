@@ -1,0 +1,2 @@
+-- The check that each agent last made.
+SELECT checker, checked, at, done_by, outcome, reason, unreachable, look_at, made, answered, missed_in_a_row FROM buddy_checks

@@ -1,0 +1,188 @@
+"""Look after a buddy, and act on what is found: ping, restart, escalate, plan for it, have it clean up (B2, B3, B4).
+
+One way for an agent's own timer, the controller and a person. No brain is asked, and no HTTP is spoken inside of a transaction (A9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from covey.agents import restarting, roster
+from covey.agents.model import OPERATOR, THE_SYSTEM
+from covey.base.settings import Settings
+from covey.buddies import asking, checking
+from covey.buddies.asking import Asker, Ping
+from covey.buddies.checking import Due, Found
+from covey.buddies.intervening import Decision, Situation, decide, told
+from covey.buddies.model import Answer, Silence, Verdict
+from covey.healing import incidents
+from covey.healing.model import Incident
+from covey.messages import sending
+from covey.reports import status
+from covey.store import Store, Transaction
+
+KIND = "buddy_down"
+CONTROLLER = "controller"
+_OTHERS = ("heartbeat_stale", "process_died", "hung", "needs_restart")
+"""Incidents whose own remedy is a restart: no second one is asked beside it."""
+
+
+class Looked(NamedTuple):
+    """What came of a look after a buddy."""
+
+    verdict: Verdict
+    ping: Ping | None
+    decision: Decision
+
+
+class Means(NamedTuple):
+    """What looking after somebody needs. `token_of` gives an agent's own token, or the operator's; empty if there is none."""
+
+    store: Store
+    settings: Settings
+    token_of: Callable[[str], str]
+
+
+def overdue(tx: Transaction, check_s: float) -> list[Due]:
+    """The checks that the controller is to do (B2)."""
+    return checking.overdue(tx, check_s)
+
+
+async def check(means: Means, due: Due, done_by: str = "") -> Looked:
+    """Look after the buddy of `due.checker`, store what came of it, and act on it.
+
+    `done_by` is who makes the check in its place: the controller, by the operator's token; empty: the agent itself, by its own.
+    """
+    check_id = f"check-{due.checker}-{due.now:.0f}"
+    verdict, ping = await _ask(means, due, check_id, done_by)
+    found = Found(verdict, check_id, done_by or due.checker)
+    return await means.store.write(conclude, due, found, ping, means.settings)
+
+
+async def _ask(means: Means, due: Due, check_id: str, done_by: str) -> tuple[Verdict, Ping | None]:
+    """Both answers, and the ping if one is needed."""
+    if due.external:
+        return await means.store.read(of_external, due.place.name, means.settings.stale_s), None
+    by = OPERATOR if done_by else due.checker
+    verdict = await asking.ask(due.place, Asker(by, means.token_of(by)), check_id, due.now)
+    situation = await means.store.read(situation_of, due, verdict, None, means.settings.stale_s)
+    needed = decide(situation).action == "ping"
+    return verdict, await asking.ping(due.place) if needed else None
+
+
+def of_external(tx: Transaction, name: str, stale_s: float) -> Verdict:
+    """How an external agent is: its calls are its heartbeat, so nobody calls it (A5b)."""
+    state = status.agent_state(tx, name, stale_s)
+    if state["flags"]["away"]:
+        return Silence("no answer", f"{name} was not seen for its cadence: it is away")
+    return Answer(
+        agent_id=name,
+        status=state["status"],
+        last_heartbeat=state["lastHeartbeat"],
+        queue_length=state["queueLength"],
+        context_size=state["context"]["contextSize"],
+        max_context_size=state["context"]["maxContextSize"],
+        covering=state["covering"],
+        timestamp=tx.now,
+    )
+
+
+def situation_of(tx: Transaction, due: Due, verdict: Verdict, ping: Ping | None, stale_s: float) -> Situation:
+    """What the decision looks at, as it stands in the store."""
+    name = due.place.name
+    agent, alive = roster.find(tx, name), roster.vitals(tx, name)
+    open_one = _open(tx, name)
+    steps: dict[str, float] = {}
+    for step in open_one.steps if open_one else ():
+        steps.setdefault(step.action, step.at)
+    if (asked := _asked_elsewhere(tx, name)) is not None:
+        steps.setdefault("restart", asked)
+    known = checking.last(tx, due.checker)
+    missed = known.missed_in_a_row if known is not None and known.checked == name else 0
+    return Situation(
+        now=tx.now,
+        silence=verdict if isinstance(verdict, Silence) else None,
+        heartbeat_at=alive.heartbeat_at,
+        stale_s=stale_s,
+        given_up=agent.failed_at is not None,
+        ping=ping,
+        missed_in_a_row=missed + 1,
+        steps=steps,
+    )
+
+
+def _open(tx: Transaction, name: str) -> Incident | None:
+    return next(iter(incidents.open_of(tx, name, KIND)), None)
+
+
+def _asked_elsewhere(tx: Transaction, name: str) -> float | None:
+    """When a remedy of another incident asked for a restart."""
+    steps = (step for kind in _OTHERS for each in incidents.open_of(tx, name, kind) for step in each.steps)
+    return max((step.at for step in steps if step.action == "restart"), default=None)
+
+
+def conclude(tx: Transaction, due: Due, found: Found, ping: Ping | None, settings: Settings) -> Looked:
+    """Store what a look came to and do what follows from it, in one transaction."""
+    tx.lock("agent", due.place.name)
+    situation = situation_of(tx, due, found.verdict, ping, settings.stale_s)
+    decision = decide(situation) if not due.external else Decision("well", "it has no process of ours")
+    unreachable = ping in ("none", "degraded")
+    if not checking.record(tx, due, found._replace(unreachable=unreachable), again_s=_again_s(decision, settings)):
+        return Looked(found.verdict, ping, Decision("wait", "somebody else is its buddy now"))
+    if decision.action == "well":
+        _end(tx, due.place.name, decision)
+    else:
+        _step_in(tx, due, found, situation, decision)
+    if isinstance(found.verdict, Answer):
+        tend(tx, due.checker, found.verdict, settings)
+    return Looked(found.verdict, ping, decision)
+
+
+def _again_s(decision: Decision, settings: Settings) -> float:
+    """How soon it is looked after again: at the next check if it lives, else soon."""
+    return settings.buddy_check_s if decision.action == "well" else min(checking.FOLLOW_S, settings.buddy_check_s)
+
+
+def _end(tx: Transaction, name: str, decision: Decision) -> None:
+    for each in incidents.open_of(tx, name, KIND):
+        incidents.end_incident(tx, each.incident_id, "back", f"{name} is well: {decision.why}.")
+
+
+def _step_in(tx: Transaction, due: Due, found: Found, situation: Situation, decision: Decision) -> None:
+    """Open the incident if there is none, and do the next step: each once (B3)."""
+    name = due.place.name
+    cause = situation.silence.sentence if situation.silence is not None else f"{name} did not beat {situation.silent_for}"
+    data = {"buddy": due.checker, "checkId": found.check_id, "reason": situation.silence.fault if situation.silence else "silent"}
+    ident, _ = incidents.opened(tx, name, KIND, cause, data=data)
+    if situation.ping is not None and "ping" not in situation.steps:
+        said = "was not answered" if situation.ping == "none" else f"was answered as {situation.ping}"
+        incidents.step(tx, ident, "ping", f"{due.checker}'s buddy check: {cause}. The health ping {said}.")
+    if decision.action == "restart":
+        incidents.step(tx, ident, "restart", f"A restart was asked of its node: {decision.why}.")
+        restarting.ask(tx, name, THE_SYSTEM, f"{due.checker}'s buddy check: {decision.why}")
+    elif decision.action == "escalate":
+        _escalate(tx, ident, due, decision)
+
+
+def _escalate(tx: Transaction, ident: str, due: Due, decision: Decision) -> None:
+    name = due.place.name
+    lead, deputy = roster.lead(tx)
+    who = told(name, lead, deputy, lead == OPERATOR or _is_up(tx, lead), OPERATOR)
+    incidents.step(tx, ident, "escalate", f"Escalated to {' and '.join(who)}: {decision.why}.")
+    body = (
+        f"{name} does not answer its buddy {due.checker}: {decision.why}.\n`covey status {name}` shows how it stands,"
+        f" `covey incident show {ident}` what was done. `covey restart {name}` starts it again; `covey pause {name}` lets it rest."
+    )
+    data: dict[str, object] = {"incidentId": ident, "agent": name, "buddy": due.checker}
+    for each in who:
+        sending.notify(tx, each, f"{name} does not answer its buddy", body, type="alert", priority="high", data=data, prompts=True)
+
+
+def _is_up(tx: Transaction, name: str) -> bool:
+    agent = roster.seek(tx, name)
+    return agent is not None and agent.takes_work and agent.failed_at is None
+
+
+def tend(tx: Transaction, checker: str, answer: Answer, settings: Settings) -> None:
+    """Tasks for a buddy with nothing to do, and a clean-up of a context that is nearly full (B4)."""
