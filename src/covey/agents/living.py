@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.agents import roster
+from covey.agents import breaking, roster
 from covey.agents.model import Caller
 from covey.base.errors import Conflict, Forbidden
 from covey.store import Transaction, relaxed, statement
@@ -55,8 +55,9 @@ def end_processes(tx: Transaction) -> None:
 
 
 def shift_beats(tx: Transaction, seconds: float) -> None:
-    """Store time stepped forward by so much: heartbeats move with it, so that nobody looks stale (T2)."""
+    """Store time stepped forward by so much: heartbeats and open breakers move with it, so that nobody looks stale (T2)."""
     tx.run(SHIFT_BEATS, seconds=seconds)
+    breaking.shift(tx, seconds)
 
 
 def pause(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
@@ -118,13 +119,22 @@ def try_again(tx: Transaction, name: str) -> None:
 
 
 def acted(tx: Transaction, name: str, *, tasks: int = 0, task_s: float = 0.0, messages: int = 0) -> None:
-    """The agent finished something: its counts rise, its failures in a row end."""
-    tx.run(ACTED, agent=name, tasks=tasks, task_s=task_s, messages=messages, now=tx.now)
+    """The agent finished something: its counts rise, its failures in a row end, its breaker is closed (H6)."""
+    row = tx.one(ACTED, agent=name, tasks=tasks, task_s=task_s, messages=messages, now=tx.now)
+    if row is not None and row.streak is not None:
+        breaking.worked(tx, name)
 
 
-def failed_once(tx: Transaction, name: str, *, tasks: int = 0) -> None:
-    """The agent's brain failed on something."""
+def failed_once(
+    tx: Transaction, name: str, item: str, reason: str, *, tasks: int = 0, refused: bool = False, not_started: bool = False
+) -> None:
+    """The agent's brain failed on something, which its breaker counts (H6).
+
+    `refused`: it was well, and what it was given can't be done, which is no failure of the agent's. `not_started`: it could not start.
+    """
     tx.run(FAILED_ONCE, agent=name, tasks=tasks, now=tx.now)
+    if not_started or not refused:
+        breaking.failed(tx, name, item, reason, not_started=not_started)
 
 
 def digested(tx: Transaction, name: str) -> None:

@@ -19,6 +19,8 @@ from covey.brains.running import Ended, run
 PERMANENT = frozenset({64, 65, 77, 78, 126, 127})
 """Exit codes that say that another try is no use: wrong usage, wrong data, no right, wrong configuration (sysexits.h), and a
 shell's not executable and not found. All others may pass, 75 (try again later) among them."""
+NOT_STARTED = frozenset({78, 126, 127})
+"""Those of them that say so of the program itself, whatever it was given."""
 TAIL_CHARS = 2000
 
 
@@ -42,7 +44,7 @@ class CommandBrain:
         try:
             ended = await run(launch, self._input(turn), run_id=turn.run_id, timeout_s=limit, site=self._site, hands=hands)
         except NotStarted as error:
-            return failure(error.message, permanent=error.permanent)
+            return failure(error.message, permanent=error.permanent, not_started=error.permanent)
         return outcome_of(ended, limit)
 
     def _input(self, turn: Turn) -> bytes:
@@ -91,7 +93,11 @@ def outcome_of(ended: Ended, limit_s: float | None = None) -> Outcome:
     elif ended.code != 0:
         reason = (reading.error if reading else "") or (said.error if said.kind == "failed" else "")
         told = f": {reason}" if reason else _tail(ended)
-        said = failure(f"the command {_how(ended.code)}{told}", permanent=ended.code in PERMANENT or said.permanent)
+        said = failure(
+            f"the command {_how(ended.code)}{told}",
+            permanent=ended.code in PERMANENT or said.permanent,
+            not_started=ended.code in NOT_STARTED,
+        )
     return msgspec.structs.replace(said, cost=cost, exit_code=ended.code)
 
 

@@ -67,13 +67,15 @@ class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown
     """What a brain made of a turn.
 
     done: `summary` is the result, and the reply where one was asked for. failed: `error` says why; `permanent` means that
-    trying again is no use. split: `tasks` stand for the task. waiting: for the answer to the first of `messages`.
+    trying again is no use, `not_started` that the brain itself could not start, whatever it was given. split: `tasks` stand for
+    the task. waiting: for the answer to the first of `messages`.
     """
 
     kind: OutcomeKind = "done"
     summary: str = ""
     error: str = ""
     permanent: bool = False
+    not_started: bool = False
     data: dict[str, Any] = {}
     decisions: list[str] = []
     notes: list[str] = []
@@ -84,9 +86,9 @@ class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown
     exit_code: int | None = None
 
 
-def failure(error: str, *, permanent: bool = False) -> Outcome:
+def failure(error: str, *, permanent: bool = False, not_started: bool = False) -> Outcome:
     """An outcome that failed."""
-    return Outcome(kind="failed", error=error, permanent=permanent)
+    return Outcome(kind="failed", error=error, permanent=permanent, not_started=not_started)
 
 
 class Hands(Protocol):

@@ -119,4 +119,4 @@ def _add_step(tx: Transaction, row: Row, action: str, sentence: str) -> None:
 
 def _incident(tx: Transaction, row: Row) -> Incident:
     steps = tuple(Step(each.at, each.action, each.sentence) for each in tx.all(STEPS_OF, incident_id=row.id))
-    return Incident(*row, steps)._replace(subject=row.subject or None, data=msgspec.json.decode(row.data))
+    return Incident(*row)._replace(steps=steps, subject=row.subject or None, data=msgspec.json.decode(row.data))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from covey.agents import living, roster
+from covey.agents import breaking, living, roster
 from covey.base.errors import LeaseLost, NotFound
 from covey.base.wire import fit
 from covey.messages.model import MAX_ATTEMPTS, Message, backoff_s
@@ -48,11 +48,14 @@ class Claimed(NamedTuple):
 def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float, digest_s: float) -> Claimed | None:
     """The next mail of an agent, under a lease with a new token, or None if nothing is due (M4, M4b).
 
-    Waking mail comes first, with the quiet mail beside it; quiet mail alone makes one digest turn each `digest_s`.
+    Waking mail comes first, with the quiet mail beside it; quiet mail alone makes one digest turn each `digest_s`. Behind an open
+    breaker all of it waits, but for what is let through when it is half-open (H6).
     """
     row = tx.one(NEXT, receiver=agent, now=tx.now)
     quiet = _quiet(tx, agent)
     if row is None and not (quiet and _digest_due(tx, agent, quiet, digest_s)):
+        return None
+    if breaking.open_of(tx, agent) is not None and not breaking.lets_through(tx, agent, run_id):
         return None
     token = tx.new_token()
     lease = {"token": token, "run_id": run_id, "lease_ends": tx.now + lease_s, "now": tx.now}

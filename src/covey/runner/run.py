@@ -109,4 +109,5 @@ def outcome_of(thinking: asyncio.Future[Outcome]) -> Outcome:
     frames = "".join(traceback.format_tb(error.__traceback__)[-3:])
     said = "".join(traceback.format_exception_only(error)).strip()
     permanent = isinstance(error, CoveyError) and error.code in ("invalid", "misconfigured")
-    return failure(f"{said[:4000]}\n{frames}".strip(), permanent=permanent)
+    not_started = isinstance(error, CoveyError) and error.code == "misconfigured"
+    return failure(f"{said[:4000]}\n{frames}".strip(), permanent=permanent, not_started=not_started)

@@ -69,8 +69,9 @@ def _settle_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) 
     if why is None:
         why = _moved_on(tx, work, outcome, limits)
     if why is not None:
-        outcome = Outcome(kind="failed", error=why, permanent=outcome.permanent or outcome.kind == "handoff")
-        working.fail(tx, work.agent, work.token, why, permanent=outcome.permanent)
+        permanent = outcome.permanent or outcome.kind == "handoff"
+        outcome = Outcome(kind="failed", error=why, permanent=permanent, not_started=outcome.not_started)
+        working.fail(tx, work.agent, work.token, why, permanent=permanent, not_started=outcome.not_started)
     _close_riders(tx, work, limits, seen=why is None)
     remembering.result(tx, work, outcome, limits)
 
@@ -139,7 +140,7 @@ def _close_riders(tx: Transaction, work: Work, limits: Limits, *, seen: bool) ->
 def _settle_mail(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
     why = _why_failed(outcome)
     if why is not None:
-        _fail_mail(tx, work, why)
+        _fail_mail(tx, work, outcome, why)
         return
     handling.close(tx, work.agent, work.token)
     _answer(tx, work, outcome, limits)
@@ -161,9 +162,9 @@ def _answer(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> No
     _send(tx, work, _reply(work.agent, asked, outcome), limits)
 
 
-def _fail_mail(tx: Transaction, work: Work, reason: str) -> None:
+def _fail_mail(tx: Transaction, work: Work, outcome: Outcome, reason: str) -> None:
     """Tried again later, or dead; who waits for an answer to a dead letter is woken with the reason (M8)."""
-    living.failed_once(tx, work.agent)
+    living.failed_once(tx, work.agent, work.item, reason, refused=outcome.permanent, not_started=outcome.not_started)
     for dead in handling.failed(tx, work.agent, work.token, reason, main=work.main.message_id if work.main is not None else None):
         sweeping.bury(tx, work.agent, dead, reason)
 

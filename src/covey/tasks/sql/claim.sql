@@ -10,6 +10,7 @@ UPDATE tasks
                                WHERE queue = q.queue AND state = 'queued' AND not_before <= :now
                                ORDER BY not_urgent, sort_key, seq LIMIT 1 /*postgres: FOR UPDATE SKIP LOCKED*/)
     WHERE a.id = :agent AND a.paused_at IS NULL AND a.stopped_at IS NULL AND a.removed_at IS NULL
+      AND (:through = 1 OR NOT EXISTS (SELECT 1 FROM breakers b WHERE b.agent = a.id AND b.until IS NOT NULL))
     ORDER BY t.not_urgent, t.sort_key, t.seq LIMIT 1)
 RETURNING seq, id, description, data, state, queue, agent, capability, priority, not_urgent, sort_key, not_before, blockers, approval,
        anyway, parent_id, project_id, dedupe_key, schedule, origin, created_by, created_at, deadline, estimated_s, attempts,
