@@ -88,9 +88,9 @@ def last(tx: Transaction, checker: str) -> Last | None:
     return Last.from_row(row) if row is not None else None
 
 
-def last_of_all(tx: Transaction) -> dict[str, Last]:
-    """The check that each agent last made, by who made it."""
-    return {row.checker: Last.from_row(row) for row in tx.all(LAST_OF_ALL)}
+def last_of_all(tx: Transaction, low: str = "", high: str = "~") -> dict[str, Last]:
+    """The check that each agent last made, by who made it; of those between two names."""
+    return {row.checker: Last.from_row(row) for row in tx.all(LAST_OF_ALL, low=low, high=high)}
 
 
 class Found(NamedTuple):

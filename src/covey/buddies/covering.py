@@ -19,7 +19,6 @@ from covey.store import Row, Transaction, statement
 STANDINGS = statement(__package__, "standings")
 TROUBLED = statement(__package__, "troubled")
 COVERINGS = statement(__package__, "coverings")
-COVERING = statement(__package__, "covering")
 COVER = statement(__package__, "cover")
 UNCOVER = statement(__package__, "uncover")
 URGENT = statement(__package__, "urgent")
@@ -107,7 +106,7 @@ def cover(tx: Transaction, stale_s: float = STALE_S, known: Collection[str] | No
     tx.lock("covering", "")
     standings = _standings(tx)
     why_down = {each.name: why for each in standings if (why := down(each, stale_s)) is not None}
-    before = {row.agent: Covering(*row) for row in tx.all(COVERINGS)}
+    before = {each.agent: each for each in coverings(tx)}
     for name in before.keys() - why_down.keys():
         _end(tx, before[name])
     up = {each.name for each in standings if each.name not in why_down and not each.rests and (each.started or each.external)}
@@ -161,14 +160,9 @@ def _words(row: Row) -> str:
     return " ".join(fit(row.subject or row.body, WORDS).split())
 
 
-def coverings(tx: Transaction) -> list[Covering]:
-    """Who is covered by whom now."""
-    return [Covering(*row) for row in tx.all(COVERINGS)]
-
-
-def covered_by(tx: Transaction, buddy: str) -> list[str]:
-    """Whom this one covers."""
-    return [row.agent for row in tx.all(COVERING, buddy=buddy)]
+def coverings(tx: Transaction, low: str = "", high: str = "~") -> list[Covering]:
+    """Who is covered by whom now; by those between two names."""
+    return [Covering(*row) for row in tx.all(COVERINGS, low=low, high=high)]
 
 
 def by_buddy(found: Sequence[Covering]) -> dict[str, list[str]]:

@@ -77,6 +77,8 @@ def touched(event: Event) -> set[str] | None:
         found |= _touched_by_mail(event)
     elif group == "task":
         found |= _touched_by_task(event)
+    elif group == "buddy":
+        found |= {HEALTH} | {state_file(name) for name in (event.data.get("by"), event.data.get("before")) if name and name not in RESERVED}
     elif group in ("agent", "leader", "node"):
         found |= {MESSAGES, HEARTBEATS, PROTOCOL, HEALTH}
     else:

@@ -46,6 +46,10 @@ OF_AGENT = (
     Series("covey_agent_context_tokens", "Size of the agent's live context.", "context.size"),
     Series("covey_agent_context_limit_tokens", "Bound of the agent's live context.", "context.max"),
     Series("covey_agent_buddy_check_age_seconds", "Seconds since the agent last checked its buddy.", "buddy.lastCheckAge"),
+    Series("covey_agent_buddy_checks_total", "The agent's checks of its buddy.", "buddy.checks", "counter"),
+    Series("covey_agent_buddy_checks_answered_total", "Those of them that were answered.", "buddy.answered", "counter"),
+    Series("covey_agent_buddy_checks_missed_in_a_row", "Looks after its buddy in a row that were not answered.", "buddy.missedInARow"),
+    Series("covey_agent_covering", "How many agents it covers, since they are down.", "buddy.covering"),
     Series("covey_agent_stalls_total", "Stalls of the agent.", "stalls", "counter"),
     Series("covey_agent_restarts_total", "Restarts of the agent's process.", "restarts", "counter"),
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from covey.agents.model import OPERATOR
+from covey.buddies import checking
 from covey.messages import reading as mail
 from covey.reports import pulse
 from covey.reports.exposition import CONTENT_TYPE, prometheus
@@ -121,9 +122,23 @@ def figures_of(found: Pulse, replies: Sequence[float], work: Sequence[float], qu
             "max": found.settings.max_context,
             "share": round(found.context_size / found.settings.max_context, 4) if found.settings.max_context else None,
         },
-        "buddy": {"buddyId": agent.buddy or None, "lastCheckAge": _age(now, vitals.last_buddy_check)},
+        "buddy": _buddy(found),
         "stalls": vitals.stall_count,
         "restarts": vitals.restarts,
+    }
+
+
+def _buddy(found: Pulse) -> dict[str, Any]:
+    """Its checks of the one it watches, and whom it covers. Pure."""
+    last = found.checks
+    return {
+        "buddyId": checking.buddy_shown(found.agent.buddy),
+        "lastCheckAge": _age(found.now, found.vitals.last_buddy_check),
+        "checks": last.made if last else 0,
+        "answered": last.answered if last else 0,
+        "successRate": last.success_rate if last else None,
+        "missedInARow": last.missed_in_a_row if last else 0,
+        "covering": len(found.covering),
     }
 
 

@@ -10,6 +10,8 @@ import msgspec
 from covey.agents import configuring, roster
 from covey.agents.model import Agent, Facts, Status, Vitals, status_of
 from covey.base.settings import AgentSettings
+from covey.buddies import checking, covering
+from covey.buddies.model import Last
 from covey.store import Row, Transaction, statement
 
 WAITING_MAIL = statement(__package__, "waiting_mail")
@@ -45,6 +47,10 @@ class Pulse(NamedTuple):
     ready: bool
     context_size: int
     projects: tuple[str, ...]
+    covering: tuple[str, ...] = ()
+    """Whom it covers, since they are down (B5)."""
+    checks: Last | None = None
+    """What came of its checks of its buddy (B2)."""
 
     @property
     def external(self) -> bool:
@@ -126,6 +132,8 @@ def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], nam
     woken = {row.id for row in tx.all(READY_MAIL, low=low, high=high, now=tx.now)}
     sizes = {row.agent: int(row.tokens) for row in tx.all(CONTEXT_SIZES, low=low, high=high)}
     projects = _projects(tx, low, high)
+    covers = covering.by_buddy(covering.coverings(tx, low, high))
+    checks = checking.last_of_all(tx, low, high)
     found = []
     for agent in agents:
         name, held = agent.id, running[agent.id]
@@ -144,6 +152,8 @@ def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], nam
                 ready=name in woken or not queues.isdisjoint(configuring.queues_of(name, agent.capabilities)),
                 context_size=sizes.get(name, 0),
                 projects=tuple(sorted(projects[name])),
+                covering=tuple(covers.get(name, ())),
+                checks=checks.get(name),
             )
         )
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from covey.buddies import checking
 from covey.contexts import entries
 from covey.reports import pulse
 from covey.reports.pulse import STALE_S, Pulse
@@ -44,7 +45,7 @@ def state_of(found: Pulse, queue: list[dict[str, Any]], decisions: list[dict[str
         "lastHeartbeat": found.heartbeat_at,
         "currentTask": _current(found.running[0]) if found.running else None,
         "taskQueue": queue,
-        "buddyId": agent.buddy or None,
+        "buddyId": checking.buddy_shown(agent.buddy),
         "lastBuddyCheck": vitals.last_buddy_check,
         "context": {
             "activeProjects": list(found.projects),
@@ -79,7 +80,7 @@ def state_of(found: Pulse, queue: list[dict[str, Any]], decisions: list[dict[str
         "restarts": vitals.restarts,
         "unread": found.unread,
         "queueLength": found.queue_length,
-        "covering": [],
+        "covering": list(found.covering),
     }
 
 

@@ -1,2 +1,0 @@
--- Whom this one covers.
-SELECT agent FROM coverings WHERE buddy = :buddy ORDER BY agent
