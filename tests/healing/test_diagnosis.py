@@ -27,7 +27,9 @@ def test_every_set_of_facts_has_a_diagnosis_and_always_the_same(found: Signs, by
     said = diagnose(found, by)
     assert said == diagnose(found, by)
     assert all(each.since < found.now and each.cause.endswith(".") for each in said)
-    assert [each.kind for each in said] == sorted((each.kind for each in said), key=["heartbeat_stale", "task_timeout", "excessive_idle"].index)
+    assert [each.kind for each in said] == sorted(
+        (each.kind for each in said), key=["heartbeat_stale", "task_timeout", "excessive_idle"].index
+    )
 
 
 @rule("H2")

@@ -8,13 +8,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from covey.agents import living
+from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.healing.cycle import Cycle, Lead
 from covey.messages import handling
 from covey.messages import retention as mail
 from covey.nodes import records
 from covey.nodes.node import Duty, Node
+from covey.nodes.pinging import answers
+from covey.planning import planning
+from covey.planning.model import Planned
 from covey.runner.orphans import free_the_gone
 from covey.runner.sweeping import Sweeper
 from covey.store import Store, Transaction, events, upkeep
@@ -32,6 +37,7 @@ CLOCK_S = 5.0
 FLOOR_S = 1.0
 TIDY_S = 60.0
 LOCK_S = 2.0
+LEND_S = 5.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
@@ -157,6 +163,22 @@ async def _tidy(keeping: Keeping) -> None:
         log.info("past their retention: %s", ", ".join(f"{count} {name}" for name, count in gone.items() if count))
 
 
+def _cycle(keeping: Keeping) -> Cycle:
+    """The controller's cycle, with what it needs of the nodes and of planning."""
+
+    def planner(tx: Transaction, agent: str) -> Planned:
+        return planning.plan(tx, agent, keeping.settings(), THE_SYSTEM)
+
+    return Cycle(
+        keeping.store,
+        node=keeping.node,
+        settings=keeping.settings,
+        lead=Lead(records.leads, records.cycled, records.unled_s),
+        answers=answers,
+        planner=planner,
+    )
+
+
 def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     """The duties that need no door."""
     store, clock = keeping.store, keeping.clock
@@ -168,8 +190,14 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     async def tidy(_: int) -> None:
         await _tidy(keeping)
 
+    async def lend(fence: int) -> None:
+        await cycle.lend(fence)
+
     time = Timekeeper(store, clock)
+    cycle = _cycle(keeping)
     found = [
+        Duty("cycle", settings.cycle_s, True, cycle.one_round),
+        Duty("tasks of the absent", min(LEND_S, settings.back_s), True, lend),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),
         Duty("lapsed leases", 5.0, True, free),
         Duty("retention", TIDY_S, True, tidy),

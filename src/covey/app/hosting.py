@@ -28,6 +28,7 @@ from covey.base.processes import Identity, set_title
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import Site
 from covey.brains.making import make
+from covey.healing import lives
 from covey.runner import holding
 from covey.runner.runner import Runner
 from covey.runner.sweeping import Sweeper
@@ -118,7 +119,7 @@ class Host:
         """An agent that serves and works."""
         store, settings, stack = self.store, self.settings, AsyncExitStack()
         self.stacks.append(stack)
-        await end_predecessor(store, agent.id, self.clock)
+        freed = await end_predecessor(store, agent.id, self.clock)
         runner = Runner(
             store=store,
             agent=agent,
@@ -136,7 +137,14 @@ class Host:
         me = Identity.of(os.getpid())
         assert me is not None
         await store.write(
-            living.arrive, agent.id, node=self.node, pid=me.pid, start_ticks=me.start_ticks, boot_id=me.boot_id, port=agent.port
+            lives.arrive,
+            agent.id,
+            node=self.node,
+            pid=me.pid,
+            start_ticks=me.start_ticks,
+            boot_id=me.boot_id,
+            port=agent.port,
+            freed=len(freed),
         )
         stack.push_async_callback(_depart, store, agent.id, self.leaving)
         await runner.start()
@@ -158,8 +166,8 @@ async def _depart(store: Store, agent: str, leaving: Leaving) -> None:
         log.warning("%s: %s", agent, error.message)
 
 
-async def end_predecessor(store: Store, agent: str, clock: Clock) -> None:
-    """End what a dead process of this agent left running, then free what it held (K4c, M3).
+async def end_predecessor(store: Store, agent: str, clock: Clock) -> list[str]:
+    """The runs that a dead process of this agent left: what goes on of them is ended, then what they held is freed (K4c, M3).
 
     Raises:
         Failed: Something of it can't be ended.
@@ -173,3 +181,4 @@ async def end_predecessor(store: Store, agent: str, clock: Clock) -> None:
     freed = await store.write(holding.lose_all, agent)
     if freed:
         log.warning("%s: %d runs of a dead process were given up: %s", agent, len(freed), ", ".join(freed[:5]))
+    return freed
