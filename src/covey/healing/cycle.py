@@ -154,8 +154,7 @@ class Cycle:
     async def _ask(self, settings: Settings) -> int:
         """Ask over HTTP, side by side; how many. Who has missed is remembered, by rounds and not by seconds."""
         rows = await self._store.read(signs.to_ask, self._turn, settings.stale_s)
-        in_turn = sum(row.place // signs.SAMPLE == self._turn for row in rows)
-        self._turn = self._turn + 1 if in_turn else 0
+        self._turn = (self._turn + 1) % max(1, -(-len(settings.agents) // signs.SAMPLE))
         slots = asyncio.Semaphore(ASKED_AT_ONCE)
 
         async def ask(row: Row) -> bool:
