@@ -20,6 +20,8 @@ class Breaker(NamedTuple):
     """The id of the task or message that the first failure of the streak was over."""
     varied: bool = False
     """Whether the streak is over at least two different items."""
+    openings: int = 0
+    """How often it opened since the last success."""
     opened_at: float | None = None
     until: float | None = None
     """When the next one is let through; None while it is closed."""
@@ -43,11 +45,11 @@ def after_failure(breaker: Breaker, item: str, reason: str, now: float, *, not_s
     A failure while it is open comes of what was let through before, and opens it no longer than it is; one while it is half-open does.
     """
     varied = breaker.varied or (breaker.failures > 0 and item != breaker.first_item)
-    after = Breaker(breaker.failures + 1, breaker.first_item or item, varied, breaker.opened_at, breaker.until, reason)
+    after = breaker._replace(failures=breaker.failures + 1, first_item=breaker.first_item or item, varied=varied, reason=reason)
     if phase(breaker, now) == "open":
         return after
     opens = not_started or breaker.until is not None or (after.failures >= FAILURES and varied)
-    return after._replace(opened_at=breaker.opened_at or now, until=now + open_s) if opens else after
+    return after._replace(openings=breaker.openings + 1, opened_at=breaker.opened_at or now, until=now + open_s) if opens else after
 
 
 def after_success(_: Breaker) -> Breaker:

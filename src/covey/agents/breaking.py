@@ -28,6 +28,7 @@ class Opened(NamedTuple):
 
     agent: str
     failures: int
+    openings: int
     opened_at: float
     until: float
     reason: str
@@ -62,6 +63,7 @@ def failed(tx: Transaction, agent: str, item: str, reason: str, *, not_started: 
         failures=after.failures,
         first_item=after.first_item,
         varied=int(after.varied),
+        openings=after.openings,
         opened_at=after.opened_at,
         until=after.until,
         reason=after.reason,
@@ -102,8 +104,8 @@ def shift(tx: Transaction, seconds: float) -> None:
 
 
 def _breaker(row: Row) -> Breaker:
-    return Breaker(row.failures, row.first_item, bool(row.varied), row.opened_at, row.until, row.reason)
+    return Breaker(row.failures, row.first_item, bool(row.varied), row.openings, row.opened_at, row.until, row.reason)
 
 
 def _opened(tx: Transaction, row: Row) -> Opened:
-    return Opened(row.agent, row.failures, row.opened_at, row.until, row.reason, phase(_breaker(row), tx.now))
+    return Opened(row.agent, row.failures, row.openings, row.opened_at, row.until, row.reason, phase(_breaker(row), tx.now))

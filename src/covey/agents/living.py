@@ -24,6 +24,8 @@ DIGESTED = statement(__package__, "digested")
 def arrive(tx: Transaction, name: str, *, node: str, pid: int, start_ticks: int, boot_id: str, port: int) -> None:
     """The agent's process runs; its address stands in the store from now on."""
     agent = roster.find(tx, name)
+    if agent.failed_at is not None:
+        try_again(tx, name)
     row = tx.one(ARRIVE, agent=name, node=node, pid=pid, start_ticks=start_ticks, boot_id=boot_id, now=tx.now)
     tx.happened(
         "agent.started", agent=name, pid=pid, node=node, port=port, restarts=row.restarts if row else 0, paused=not agent.takes_work

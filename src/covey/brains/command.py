@@ -84,7 +84,10 @@ def time_limit(turn: Turn, settings: AgentSettings) -> float | None:
 
 
 def outcome_of(ended: Ended, limit_s: float | None = None) -> Outcome:
-    """The outcome of a run: what was printed where the exit code is 0, else a failure. Exit code and cost are kept in any case. Pure."""
+    """The outcome of a run: what was printed where the exit code is 0, else a failure. Pure.
+
+    Exit code and cost are kept, but for the code of one that was ended at its limit: that one says nothing.
+    """
     reading = assistants.read(ended.out)
     said = _said(ended, reading)
     cost = said.cost or (reading.cost if reading else None)
@@ -98,7 +101,7 @@ def outcome_of(ended: Ended, limit_s: float | None = None) -> Outcome:
             permanent=ended.code in PERMANENT or said.permanent,
             not_started=ended.code in NOT_STARTED,
         )
-    return msgspec.structs.replace(said, cost=cost, exit_code=ended.code)
+    return msgspec.structs.replace(said, cost=cost, exit_code=None if ended.timed_out else ended.code)
 
 
 def _said(ended: Ended, reading: assistants.Reading | None) -> Outcome:

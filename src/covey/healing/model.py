@@ -18,6 +18,8 @@ Kind = Literal[
     "needs_restart",
     "cycle_late",
     "buddy_down",
+    "no_brain",
+    "nobody_able",
 ]
 KINDS: frozenset[str] = frozenset(get_args(Kind))
 
@@ -27,7 +29,9 @@ STALLS: frozenset[str] = frozenset({"task_timeout", "excessive_idle", "heartbeat
 FOR_A_PERSON: dict[str, str] = {
     "crash_loop": "`covey logs {agent}` shows what it printed; `covey resume {agent}` has it started again.",
     "quarantined": "`covey why {subject}` tells what happened to it; `covey task retry {subject}` lets it be tried again,"
-    " `covey task cancel {subject}` drops it.",
+    " `covey incident close` leaves it failed.",
+    "no_brain": "Correct its brain in covey.toml (`covey config check`), then `covey config apply` and `covey resume {agent}`.",
+    "nobody_able": "`covey ps` shows who is down, paused or in error; `covey why TASK` says why each one can't take it.",
     "needs_restart": "Its node did nothing about it: look whether the node runs (`covey ps`), then `covey restart {agent}`.",
     "resource_pressure": "Free some, or move the fleet; it goes back to normal by itself.",
     "cycle_late": "Look whether the leader's node is well: `covey logs node`.",

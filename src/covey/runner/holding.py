@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from covey.agents import living
 from covey.base.processes import Identity
+from covey.healing import breakers, quarantine
+from covey.healing.quarantine import DIED
 from covey.messages import handling, sweeping
 from covey.runner.work import Work
 from covey.store import Row, Transaction, relaxed, statement
@@ -11,10 +13,6 @@ from covey.tasks import runs, working
 
 RUN_OF_TOKEN = statement(__package__, "run_of_token")
 
-DIED = "died"
-"""The outcome of a run whose process ended under it."""
-DEADLY = 2
-"""A task that so many brains died of is not tried again (H7a)."""
 GONE = "the agent's process ended while its brain was at work"
 TOO_LATE = "its lease ended before its brain did"
 
@@ -83,10 +81,11 @@ def _lose_task(tx: Transaction, token: str, why: str) -> None:
     row = tx.one(working.HELD, token=token)
     if row is None:
         return
-    died = sum(run.outcome == DIED for run in runs.of_item(tx, row.id))
-    if died >= DEADLY:
-        why = f"quarantined: {died} processes ended while at work on it; `covey task retry {row.id}` tries it again"
-    working.fail(tx, row.holder, token, why, permanent=died >= DEADLY)
+    poisonous = quarantine.verdict(tx, row.id)
+    working.fail(tx, row.holder, token, poisonous or why, permanent=poisonous is not None)
+    if poisonous is not None:
+        quarantine.set_apart(tx, row.holder, row.id, poisonous)
+    breakers.failed(tx, row.holder)
 
 
 def lose_all(tx: Transaction, agent: str) -> list[str]:

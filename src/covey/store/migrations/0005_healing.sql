@@ -17,6 +17,7 @@ CREATE TABLE incidents (
 );
 CREATE UNIQUE INDEX incidents_open ON incidents (agent, kind, subject) WHERE ended_at IS NULL;
 CREATE INDEX incidents_by_agent ON incidents (agent, seq);
+CREATE INDEX incidents_by_subject ON incidents (subject, seq) WHERE subject <> '';
 CREATE INDEX incidents_by_end ON incidents (ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE incident_steps (
@@ -33,6 +34,7 @@ CREATE TABLE breakers (
   failures INTEGER NOT NULL,
   first_item TEXT NOT NULL,
   varied INTEGER NOT NULL,
+  openings INTEGER NOT NULL,
   opened_at REAL,
   until REAL,
   reason TEXT NOT NULL,

@@ -1,0 +1,33 @@
+"""The story of an agent's breaker: opened after failures, one let through and failed, closed by a success (H6). The breaker itself decides.
+
+Call it in the transaction in which a brain failed or succeeded.
+"""
+
+from __future__ import annotations
+
+from covey.agents import breaking
+from covey.agents.breaker import OPEN_S
+from covey.healing import incidents
+from covey.store import Transaction
+
+KIND = "breaker_open"
+HELD = "held"
+
+
+def failed(tx: Transaction, agent: str) -> None:
+    """A brain failed: if that opened its agent's breaker, an incident says so, with the failure's own words as the cause."""
+    breaker = breaking.open_of(tx, agent)
+    if breaker is None:
+        return
+    often = f"its brain failed {breaker.failures} times in a row" if breaker.failures > 1 else "its brain can't start"
+    data = {"failures": breaker.failures, "reason": breaker.reason}
+    ident, new = incidents.opened(tx, agent, KIND, f"{often}, at last: {breaker.reason}", data=data)
+    if new or sum(each.action == HELD for each in incidents.find(tx, ident).steps) < breaker.openings:
+        why = "" if new else f"what was let through failed too ({breaker.reason}): "
+        incidents.step(tx, ident, HELD, f"{why}for {OPEN_S:g} s it gets neither mail nor work; then one is let through.")
+
+
+def worked(tx: Transaction, agent: str) -> None:
+    """A brain succeeded, which closes its breaker: the incident ends."""
+    for ident in incidents.open_ids(tx, agent, KIND):
+        incidents.end_incident(tx, ident, "cured", "its brain succeeded, so the breaker is closed.")
