@@ -16,6 +16,7 @@ from covey.api.agent_port import make_app
 from covey.api.door import Door
 from covey.api.serving import serve
 from covey.app import snapshot
+from covey.app.buddy_means import buddy_means
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr, take_all_files
 from covey.base import token_file
@@ -29,6 +30,7 @@ from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import Site
 from covey.brains.making import make
 from covey.healing import lives
+from covey.healing.buddy_timer import BuddyTimer
 from covey.runner import holding
 from covey.runner.runner import Runner
 from covey.runner.sweeping import Sweeper
@@ -149,6 +151,10 @@ class Host:
         stack.push_async_callback(_depart, store, agent.id, self.leaving)
         await runner.start()
         stack.push_async_callback(runner.stop)
+        stack.push_async_callback(_cease, asyncio.create_task(self._buddy_timer(agent, runner).go_on()))
+
+    def _buddy_timer(self, agent: AgentSettings, runner: Runner) -> BuddyTimer:
+        return BuddyTimer(buddy_means(self.store, self.settings), agent.id, self.clock, lambda: runner.led)
 
 
 def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
@@ -157,6 +163,11 @@ def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     data_dir = Path(settings.data_dir)
     return Site(url=f"http://{host}:{settings.console_port}", token=token, data_dir=data_dir, grace_s=settings.grace_s, clock=clock)
+
+
+async def _cease(loop: asyncio.Task[None]) -> None:
+    loop.cancel()
+    await asyncio.wait({loop})
 
 
 async def _depart(store: Store, agent: str, leaving: Leaving) -> None:

@@ -76,6 +76,20 @@ def is_troubled(tx: Transaction, stale_s: float = STALE_S) -> bool:
     return bool(row and row.troubled)
 
 
+def is_to_change(tx: Transaction, twice: frozenset[str], stale_s: float = STALE_S) -> bool:
+    """Whether a round of `cover` would change anything: somebody begins or ends to be covered, or urgent mail came."""
+    covered = {each.agent: each.buddy for each in coverings(tx)}
+    if twice - covered.keys():
+        return True
+    if not covered:
+        return False
+    still = found_down(tx, stale_s)
+    if covered.keys() - still.keys():
+        return True
+    rests = covered.keys() & still.keys()
+    return any(buddy in still for buddy in covered.values()) or any(tx.one(URGENT, agent=name, now=tx.now, limit=1) for name in rests)
+
+
 def found_down(tx: Transaction, stale_s: float = STALE_S) -> dict[str, str]:
     """Who is down now, and why."""
     return {each.name: why for each in _standings(tx) if (why := down(each, stale_s)) is not None}

@@ -9,16 +9,17 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from covey.agents import restarting, roster
-from covey.agents.model import OPERATOR, THE_SYSTEM
+from covey.agents.model import OPERATOR, THE_SYSTEM, as_agent
 from covey.base.settings import Settings
 from covey.buddies import asking, checking
 from covey.buddies.asking import Asker, Ping
 from covey.buddies.checking import Due, Found
 from covey.buddies.intervening import Decision, Situation, decide, told
-from covey.buddies.model import Answer, Silence, Verdict
+from covey.buddies.model import FOLLOW_S, Answer, Silence, Verdict
 from covey.healing import incidents
 from covey.healing.model import Incident
 from covey.messages import sending
+from covey.planning import planning
 from covey.reports import status
 from covey.store import Store, Transaction
 
@@ -141,7 +142,7 @@ def conclude(tx: Transaction, due: Due, found: Found, ping: Ping | None, setting
 
 def _again_s(decision: Decision, settings: Settings) -> float:
     """How soon it is looked after again: at the next check if it lives, else soon."""
-    return settings.buddy_check_s if decision.action == "well" else min(checking.FOLLOW_S, settings.buddy_check_s)
+    return settings.buddy_check_s if decision.action == "well" else min(FOLLOW_S, settings.buddy_check_s)
 
 
 def _end(tx: Transaction, name: str, decision: Decision) -> None:
@@ -185,4 +186,8 @@ def _is_up(tx: Transaction, name: str) -> bool:
 
 
 def tend(tx: Transaction, checker: str, answer: Answer, settings: Settings) -> None:
-    """Tasks for a buddy with nothing to do, and a clean-up of a context that is nearly full (B4)."""
+    """Tasks for a buddy with nothing to do, and a clean-up of a context that is nearly full (B4). No brain is asked."""
+    name = answer.agent_id
+    if answer.idle_and_empty:
+        planned = planning.plan(tx, name, settings, as_agent(checker))
+        tx.happened("buddy.planned", agent=name, subject=checker, by=checker, tasks=planned.tasks, why=planned.why[:500])

@@ -60,6 +60,8 @@ class Runner:
         self._ring = asyncio.Event()
         self._takes_work = True
         self._troubled = False
+        self.led = True
+        """Whether the fleet had a leader when it last looked."""
         self._stirred_at = clock.boot()
         """When there was last anything for it."""
         self._heard_at = clock.boot()
@@ -214,6 +216,7 @@ class Runner:
             self._lanes.wake("mail")
         if found.takes_work and found.tasks:
             self._lanes.wake("task")
+        self.led = found.led
         if not found.led:
             await self._sweep()
         return found
