@@ -115,4 +115,4 @@ def _tokens_of(tx: Transaction, agent: str) -> list[str]:
 
 def _close(tx: Transaction, agent: str, outcome: str) -> None:
     for run in runs.open_of(tx, agent):
-        runs.close(tx, run.id, outcome)
+        runs.close(tx, run.id, outcome if run.kind != "split" else "lost")  # the attempt that it ran beside counts, and it alone
