@@ -16,7 +16,7 @@ from covey.store.statements import _PARAMETER, statement
 STATEMENTS = sorted(path.stem for path in (Path(covey.reports.__file__).parent / "sql").glob("*.sql"))
 LAST_FEW = {"happened": {"events"}, "latest_ids": {"tasks", "messages"}, "mail_times": {"events"}, "task_times": {"events"}}
 """They go backwards through a table by its key, up to a limit."""
-PARTIAL = {"tasks_ready", "tasks_open", "tasks_by_project"}
+PARTIAL = {"tasks_ready", "tasks_open", "tasks_by_project", "incidents_open"}
 
 
 @pytest.fixture(scope="module")
