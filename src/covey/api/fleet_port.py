@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from covey.agents import roster
-from covey.api import fleet_agents, fleet_events, fleet_external, fleet_links, fleet_messages, fleet_tasks, pages
+from covey.api import fleet_agents, fleet_buddies, fleet_events, fleet_external, fleet_links, fleet_messages, fleet_tasks, pages
 from covey.api.answer import HTML, Answer, shown
 from covey.api.call import Call
 from covey.api.door import FleetDoor
@@ -67,6 +67,7 @@ OPERATIONS = (
     *fleet_messages.OPERATIONS,
     *fleet_tasks.OPERATIONS,
     *fleet_agents.OPERATIONS,
+    *fleet_buddies.OPERATIONS,
     *fleet_events.OPERATIONS,
     *fleet_external.OPERATIONS,
     *fleet_links.OPERATIONS,
