@@ -8,6 +8,7 @@ import msgspec
 
 from covey.agents.model import Agent
 from covey.base.settings import PAID_KINDS
+from covey.tasks.model import PLANNED
 
 MOST_AT_ONCE = 3
 """So many generated tasks of an agent are open at most (P2)."""
@@ -19,8 +20,6 @@ LATER_S = 3_600.0
 """So long at most until an agent that got nothing is looked at again."""
 ANY = "any"
 """The role of templates for agents of no other role."""
-PLANNED = "planned"
-"""What the dedupeKey of a planned task and the thread of its mail begin with, and the key of its data."""
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from covey.base.settings import AgentSettings, Settings
 from covey.brains.rules.words import hear
 from covey.planning import asking, budgets, choosing, templates
 from covey.planning.choosing import Choice, Past, Scene
-from covey.planning.model import ANY, LATER_S, MOST_AT_ONCE, PLANNED, Planned, Template, is_planned, topic_of
+from covey.planning.model import ANY, LATER_S, MOST_AT_ONCE, Planned, Template, is_planned, topic_of
 from covey.planning.templates import Templates
 from covey.reports import pulse, spending
 from covey.reports.phrases import count, listed, utc
@@ -19,7 +19,7 @@ from covey.reports.pulse import Pulse
 from covey.reports.spending import Budget
 from covey.store import Transaction, locking, statement
 from covey.tasks import adding
-from covey.tasks.model import OPEN, TaskDraft
+from covey.tasks.model import OPEN, PLANNED, TaskDraft
 
 PASTS = statement(__package__, "pasts")
 OPEN_TASKS = statement(__package__, "open_tasks")
