@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from covey.agents import living
-from covey.healing import giving_up, incidents
+from covey.healing import giving_up, incidents, lives
+from covey.messages import reading as mail
 from covey.reports import metrics, pulse, status
 from covey.reports.why import why
+from covey.runner import holding
 from covey.store import Store
 from covey.tasks import working
 from tests.conftest import ManualClock
@@ -59,6 +63,8 @@ async def test_a_stale_agent_that_beats_again_is_live_at_once(fleet: Store, cloc
     assert (await fleet.read(pulse.of_one, "coder")).status == "stalled"
     await fleet.write(living.beat, "coder", pid=PID + 1)
     assert (await fleet.read(pulse.of_one, "coder")).status == "idle"
+    await fleet.write(holding.renew, "coder", PID + 1, [], 60.0)
+    assert await fleet.read(incidents.open_of, "coder") == []
 
 
 @rule("A3", "C3")
@@ -94,3 +100,18 @@ async def test_open_incidents_are_figures(fleet: Store) -> None:
     assert 'covey_agent_incidents_open{agent="coder"} 1.0' in text
 
 
+@rule("H6", "H7", "A3")
+async def test_an_agent_that_comes_up_without_a_brain_serves_stands_in_error_and_takes_nothing(fleet: Store) -> None:
+    where: dict[str, Any] = {"node": "n1", "pid": 7, "start_ticks": 7, "boot_id": "a-boot", "port": 8002}
+    await fleet.write(lives.arrive, "coder", no_brain='brain kind "model": it is not part of this version', **where)
+    found = await fleet.read(pulse.of_one, "coder")
+    assert found.status == "error"
+    assert "it is not part of this version" in (found.error or "")
+    await add(fleet)
+    assert await take(fleet) is None, "nothing is burnt on a brain that is not there"
+    (told,) = (await fleet.read(mail.inbox, "operator")).items
+    assert "covey config apply" in told.body
+    await fleet.write(lives.arrive, "coder", **where)
+    assert (await fleet.read(pulse.of_one, "coder")).error is None
+    assert await fleet.read(incidents.open_of, "coder") == []
+    assert await take(fleet) is not None
