@@ -71,7 +71,7 @@ async def drip(_: bytes, writer: asyncio.StreamWriter) -> None:
 
 async def mute(_: bytes, writer: asyncio.StreamWriter) -> None:
     """Takes the request and says nothing."""
-    while not writer.is_closing():
+    while not writer.is_closing():  # noqa: ASYNC110 - it is to notice that the other one left
         await asyncio.sleep(0.01)
 
 
