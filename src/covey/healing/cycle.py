@@ -63,7 +63,9 @@ def _locks(_lead: Lead, _fence: int, verb: Callable[..., object], *args: object,
 
 
 @locking(_locks)
-def fenced(tx: Transaction, lead: Lead, fence: int, verb: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+def fenced(
+    tx: Transaction, lead: Lead, fence: int, verb: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+) -> T:
     """What the verb answers, if this fencing token still leads (H8).
 
     Raises:
