@@ -49,6 +49,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "task": ("tasking", "Add tasks, look at them, change them."),
         "approve": ("tasking", "Approve a task that waits for it."),
         "refuse": ("tasking", "Refuse a task that waits for approval."),
+        "budget": ("budgeting", "What may be used a day: generated tasks, paid turns, money."),
         "why": ("tasking", "Where a task, message or agent stands, and what it waits for."),
     },
     "Configure": {

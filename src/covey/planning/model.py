@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from covey.agents.model import Agent
-from covey.base.settings import PAID_KINDS
 from covey.tasks.model import PLANNED
 
 MOST_AT_ONCE = 3
@@ -59,9 +57,3 @@ class Planned(NamedTuple):
 def topic_of(template: str, agent: str) -> str:
     """The dedupeKey of an agent's task from a template, and the thread of the mail it sends. Pure."""
     return f"{PLANNED}:{template}:{agent}"[:128]
-
-
-def is_planned(agent: Agent) -> bool:
-    """Whether idle time is planned: as configured, else for brains that cost nothing and act on nothing outside (P3). Pure."""
-    plan_it = agent.settings.get("plan")
-    return bool(plan_it) if plan_it is not None else agent.brain not in PAID_KINDS

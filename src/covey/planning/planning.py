@@ -11,12 +11,12 @@ from covey.base.settings import AgentSettings, Settings
 from covey.brains.rules.words import hear
 from covey.planning import asking, budgets, choosing, templates
 from covey.planning.choosing import Choice, Past, Scene
-from covey.planning.model import ANY, LATER_S, MOST_AT_ONCE, Planned, Template, is_planned, topic_of
+from covey.planning.model import ANY, LATER_S, MOST_AT_ONCE, Planned, Template, topic_of
 from covey.planning.templates import Templates
 from covey.reports import pulse, spending
 from covey.reports.phrases import count, listed, utc
 from covey.reports.pulse import Pulse
-from covey.reports.spending import Budget
+from covey.reports.spending import Budget, is_planned
 from covey.store import Transaction, locking, statement
 from covey.tasks import adding
 from covey.tasks.model import OPEN, PLANNED, TaskDraft

@@ -11,9 +11,10 @@ from covey.base.errors import CoveyError, Gone, Unknown
 from covey.brains.rules.doable import recognised
 from covey.planning import budgets, planning
 from covey.planning.asking import PROPOSE
-from covey.planning.model import EVERY_S, is_planned, topic_of
+from covey.planning.model import EVERY_S, topic_of
 from covey.reports import pulse
 from covey.reports.pulse import Pulse
+from covey.reports.spending import is_planned
 from covey.store import Transaction
 from covey.tasks import adding
 from covey.tasks.model import OPEN, PLANNED, Task, TaskDraft

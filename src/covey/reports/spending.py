@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from covey.agents import roster
-from covey.base.settings import PlanningSettings
+from covey.agents.model import Agent
+from covey.base.settings import PAID_KINDS, PlanningSettings
 from covey.store import Row, Transaction, statement
 
 BUDGETS = statement(__package__, "budgets")
@@ -26,6 +27,12 @@ READ = 10_000
 Name = Literal["tasks", "turns", "usd"]
 USUAL = PlanningSettings()
 _USUAL: dict[Name, float] = {"tasks": USUAL.tasks, "turns": USUAL.turns, "usd": USUAL.usd}
+
+
+def is_planned(agent: Agent) -> bool:
+    """Whether idle time is planned: as configured, else for brains that cost nothing and act on nothing outside (P3). Pure."""
+    plan_it = agent.settings.get("plan")
+    return bool(plan_it) if plan_it is not None else agent.brain not in PAID_KINDS
 
 
 class Budget(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from covey.agents.model import Agent
 from covey.messages import waiting
-from covey.reports import phrases, pulse
+from covey.reports import phrases, pulse, why_budget
 from covey.reports.in_line import Told
 from covey.reports.phrases import count, head, listed, span, utc, when
 from covey.reports.pulse import Pulse
@@ -35,6 +35,8 @@ def explain(tx: Transaction, agent: Agent, stale_s: float) -> Told:
     facts["because"] = reason_of(found)
     facts["waits"] = [{"messageId": row.message_id, "for": row.receiver, "until": row.answer_due} for row in waits[:50]]
     facts["blockedTasks"] = blocked
+    planned, known = why_budget.of_agent(tx, agent)
+    said, facts = [*said, *planned], facts | known
     return said, facts
 
 
