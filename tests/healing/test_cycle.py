@@ -191,6 +191,19 @@ async def test_one_slow_agent_delays_no_other(ward: Ward) -> None:
 
 
 @rule("H8")
+async def test_a_new_leader_goes_on_where_the_old_one_was(ward: Ward) -> None:
+    fence = await ward.store.write(records.beat, NODE)
+    assert fence is not None
+    assert await ward.cycle.when_due(fence) is not None
+    ward.clock.at += CYCLE_S - 1
+    other, fence = ward.cycle_of("another"), await ward.store.write(records.beat, "another")
+    assert fence is not None
+    assert await other.when_due(fence) is None
+    ward.clock.at += 1
+    assert await other.when_due(fence) is not None
+
+
+@rule("H8")
 async def test_a_deposed_leader_writes_nothing(ward: Ward) -> None:
     old = await ward.store.write(records.beat, NODE)
     assert old is not None

@@ -26,7 +26,7 @@ from covey.tasks.model import TaskDraft
 from tests.conftest import EIGHT, ManualClock
 from tests.runner.desk import LIMITS
 
-LEAD = Lead(records.leads, records.cycled, records.unled_s)
+LEAD = Lead(records.leads, records.cycled, records.cycle_age, records.unled_s)
 INCIDENTS = Statement("test:incidents", "SELECT id FROM incidents ORDER BY seq")
 CYCLE_S = 300.0
 NODE = "here"

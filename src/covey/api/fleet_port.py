@@ -89,7 +89,7 @@ OPERATIONS = (
     get("/", get_index, "status", "Who is in the fleet, as a page.", gives=str, media="text/html", verb=status.fleet),
     get("/health", get_fleet_health, "anyone", "Whether this process lives.", gives=HealthNow),
     get("/healthz", get_healthz, "anyone", "Whether this process lives.", gives=HealthNow),
-    get("/readyz", get_fleet_ready, "anyone", "Whether the store answers and the controller's cycle is in time: 200 or 503.", gives=Readiness),
+    get("/readyz", get_fleet_ready, "anyone", "Whether the store answers and the cycle is in time: 200 or 503.", gives=Readiness),
     get(
         "/metrics",
         get_fleet_metrics,

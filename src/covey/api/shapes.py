@@ -46,6 +46,8 @@ class Readiness(Given):
 
     ready: bool
     timestamp: float
+    why: str | None = None
+    """Why not, where there is more to say than that."""
 
 
 class BuddyCheck(Asking):

@@ -42,6 +42,7 @@ TIDY_S = 60.0
 LOCK_S = 2.0
 LEND_S = 5.0
 ROOM_S = 15.0
+CYCLE_LOOK_S = 10.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
@@ -181,7 +182,7 @@ def _cycle(keeping: Keeping) -> Cycle:
         keeping.store,
         node=keeping.node,
         settings=keeping.settings,
-        lead=Lead(records.leads, records.cycled, records.unled_s),
+        lead=Lead(records.leads, records.cycled, records.cycle_age, records.unled_s),
         answers=answers,
         planner=planner,
     )
@@ -204,7 +205,7 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     time = Timekeeper(store, clock)
     cycle = _cycle(keeping)
     found = [
-        Duty("cycle", settings.cycle_s, True, cycle.one_round),
+        Duty("cycle", min(settings.cycle_s, CYCLE_LOOK_S), True, cycle.when_due),
         Duty("room", ROOM_S, False, Watcher(store, keeping.node, lambda: room(Path(settings.data_dir)), clean_up).one_round),
         Duty("tasks of the absent", min(LEND_S, settings.back_s), True, lend),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),

@@ -91,6 +91,12 @@ def cycled(tx: Transaction, fence: int) -> None:
     tx.run(CYCLED, fence=fence, now=tx.now)
 
 
+def cycle_age(tx: Transaction) -> float | None:
+    """How long ago the last controller cycle was done; None if there never was one."""
+    led = tx.one(LEADER, role=CONTROLLER)
+    return max(0.0, tx.now - led.cycled_at) if led is not None and led.cycled_at is not None else None
+
+
 def unled_s(tx: Transaction) -> float:
     """For how long no controller cycle has been done though a node was there to do it (H7b); 0 where there never was one."""
     led = tx.one(LEADER, role=CONTROLLER)
