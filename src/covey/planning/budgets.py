@@ -30,7 +30,7 @@ BOUNDS: dict[str, float] = {"tasks": 10_000, "turns": 10_000_000, "usd": 1_000_0
 def configure(tx: Transaction, settings: PlanningSettings) -> None:
     """The budgets are those of covey.toml, but for what is set by hand; idle agents are looked at again at once."""
     for name, value in (("tasks", settings.tasks), ("turns", settings.turns), ("usd", settings.usd)):
-        tx.run(CONFIGURE, name=name, value=float(value))
+        tx.run(CONFIGURE, name=name, value=None if value == getattr(spending.USUAL, name) else float(value))
     tx.run(LOOK_AGAIN)
 
 
