@@ -32,6 +32,7 @@ from covey.brains.making import NoBrain, make
 from covey.brains.model import Brain
 from covey.healing import lives
 from covey.healing.buddy_timer import BuddyTimer
+from covey.planning import abilities
 from covey.runner import holding
 from covey.runner.runner import Runner
 from covey.runner.sweeping import Sweeper
@@ -155,6 +156,8 @@ class Host:
         await runner.start()
         stack.push_async_callback(runner.stop)
         stack.push_async_callback(_cease, asyncio.create_task(self._buddy_timer(agent, runner).go_on()))
+        if agent.brain.kind == "python":
+            stack.push_async_callback(_cease, asyncio.create_task(self._declare(agent, brain)))
 
     def _brain(self, agent: AgentSettings) -> Brain:
         """The agent's brain, or one that says why it can't be had: to end the process for it would be to have it started again."""
@@ -163,6 +166,14 @@ class Host:
         except Misconfigured as error:
             log.error("%s: %s", agent.id, error.message)
             return NoBrain(error.message)
+
+    async def _declare(self, agent: AgentSettings, brain: Brain) -> None:
+        """Have planning know what the brain can't do (P1). Its code is imported off the loop."""
+        try:
+            unable = await asyncio.to_thread(abilities.cannot, brain.can, agent.id, agent.role, self.settings.planning)
+            await self.store.write(abilities.declare, agent.id, unable)
+        except CoveyError as error:
+            log.warning("%s: %s", agent.id, error.message)
 
     def _buddy_timer(self, agent: AgentSettings, runner: Runner) -> BuddyTimer:
         return BuddyTimer(buddy_means(self.store, self.settings), agent.id, self.clock, lambda: runner.led)

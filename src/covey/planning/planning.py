@@ -122,9 +122,14 @@ def _spent(budget: Budget) -> Room:
 
 
 def role_of(agent: Agent, roles: frozenset[str]) -> str:
-    """The role whose templates an agent is given: its name's, else that of the first word of its role, else `any`. Pure."""
-    first = agent.role.split(maxsplit=1)[0].strip("-:,.").casefold() if agent.role.strip() else ""
-    return next((each for each in (agent.id, first) if each in roles), ANY)
+    """The role whose templates an agent is given. Pure."""
+    return role_named(agent.id, agent.role, roles)
+
+
+def role_named(name: str, role: str, roles: frozenset[str]) -> str:
+    """The role by an agent's name, else by the first word of what its role says, else `any`. Pure."""
+    first = role.split(maxsplit=1)[0].strip("-:,.").casefold() if role.strip() else ""
+    return next((each for each in (name, first) if each in roles), ANY)
 
 
 def scene_of(tx: Transaction, found: Pulse, known: Templates) -> Scene:
