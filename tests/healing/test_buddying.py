@@ -14,6 +14,8 @@ from covey.buddies import checking
 from covey.buddies.asking import Ping
 from covey.buddies.checking import Due, Found
 from covey.buddies.model import Answer, Silence, Verdict
+from covey.contexts import entries
+from covey.contexts import reading as contexts
 from covey.healing import buddying, incidents
 from covey.healing.buddying import Looked
 from covey.messages import reading as mail
@@ -242,3 +244,24 @@ def test_a_person_may_look_and_an_agent_that_leads_not_may_not(hand: Hand) -> No
     assert hand(buddying._place, "coder", THE_OPERATOR).place.name == "coder"
     with pytest.raises(Forbidden):
         hand(buddying._place, "coder", as_agent("sales"))
+
+
+@rule("B4")
+def test_a_buddys_nearly_full_context_is_cleaned_up_once(hand: Hand) -> None:
+    started(hand)
+    for number in range(12):
+        text = f"Note {number}: " + "the deployment of the new release went on as it was planned. " * 40
+        hand(entries.remember, "devops", "note", text, max_tokens=8192)
+    before = hand(contexts.size_of, "devops")
+    small = tuple(msgspec.structs.replace(each, max_context=before + 100) if each.id == "devops" else each for each in EIGHT.agents)
+    hand(configuring.configure, msgspec.structs.replace(EIGHT, agents=small))
+    hand.clock.at += 61
+    full = answer(context_size=before, max_context_size=before + 100)
+    look(hand, full)
+    cleaned = told(hand, "buddy.cleaned")
+    assert len(cleaned) == 1
+    assert (cleaned[0].data["before"], cleaned[0].data["by"]) == (before, "coder")
+    assert hand(contexts.size_of, "devops") == cleaned[0].data["after"] < before
+    hand.clock.at += 3600
+    look(hand, full)
+    assert len(told(hand, "buddy.cleaned")) == 1, "an old word about it changes nothing"

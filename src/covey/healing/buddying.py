@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
 from covey.agents import living, restarting, roster
 from covey.agents.model import OPERATOR, THE_SYSTEM, Caller, as_agent
 from covey.base.errors import Forbidden
-from covey.base.settings import Settings
+from covey.base.settings import AgentSettings, Settings
 from covey.buddies import asking, checking
 from covey.buddies.asking import Asker, Ping
 from covey.buddies.checking import Due, Found
 from covey.buddies.intervening import Decision, Situation, decide, told
-from covey.buddies.model import FOLLOW_S, Answer, Silence, Verdict
+from covey.buddies.model import FOLLOW_S, FULL, Answer, Silence, Verdict
+from covey.contexts import compressing
+from covey.contexts import reading as contexts
+from covey.contexts.model import is_due
 from covey.healing import incidents
 from covey.healing.model import Incident
 from covey.messages import sending
@@ -214,3 +219,15 @@ def tend(tx: Transaction, checker: str, answer: Answer, settings: Settings) -> N
     if answer.idle_and_empty:
         planned = planning.plan(tx, name, settings, as_agent(checker))
         tx.happened("buddy.planned", agent=name, subject=checker, by=checker, tasks=planned.tasks, why=planned.why[:500])
+    if answer.share > FULL:
+        _clean_up(tx, checker, name)
+
+
+def _clean_up(tx: Transaction, checker: str, name: str) -> None:
+    """Compress a buddy's context if it is still nearly full, and has grown since it was last compressed (C3)."""
+    most = msgspec.convert(roster.find(tx, name).settings, AgentSettings).max_context
+    known = contexts.state(tx, name)
+    if not is_due(contexts.size_of(tx, name), 0, most, known.compressed_to if known is not None else 0):
+        return
+    done = compressing.compress(tx, name, most, f"its buddy {checker} found it above {FULL:.0%}")
+    tx.happened("buddy.cleaned", agent=name, subject=checker, by=checker, before=done.before, after=done.after)
