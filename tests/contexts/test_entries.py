@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from covey.base.errors import Invalid
-from covey.contexts import entries
+from covey.contexts import archive, entries
 from covey.contexts.entries import Entry, cut, tokens_of
 from covey.store import Transaction
 from tests.inline import Hand
@@ -23,9 +23,10 @@ def everything(hand: Hand, agent: str) -> dict[str, str]:
     return {entry.id: entry.text for entry in hand(entries.since, agent, 0.0, limit=100_000)}
 
 
-def archive(tx: Transaction, ident: str) -> None:
-    """Have an entry leave the context."""
-    tx.run(entries.ARCHIVE, id=ident, now=tx.now)
+def clear(tx: Transaction, agent: str) -> None:
+    """Have all entries leave the context."""
+    for entry in entries.live(tx, agent):
+        archive.archive(tx, entry, None)
 
 
 @rule("C3a")
@@ -36,8 +37,7 @@ def archive(tx: Transaction, ident: str) -> None:
     st.sampled_from("aé\U0001f600"),
 )
 def test_after_any_step_the_context_is_within_its_bound(hand: Hand, sizes: list[int], bound: int, char: str) -> None:
-    for entry in hand(entries.live, "coder"):
-        hand(archive, entry.id)
+    hand(clear, "coder")
     for size in sizes:
         hand(entries.remember, "coder", "note", char * size, max_tokens=bound)
         live = hand(entries.live, "coder")
@@ -64,9 +64,9 @@ def test_nothing_that_leaves_the_context_is_lost(hand: Hand) -> None:
     for text in texts:
         hand(entries.remember, "coder", "note", text, max_tokens=1000)
     assert list(everything(hand, "coder").values()) == texts
-    kept = [entry.text for entry in hand(entries.live, "coder")]
+    kept = [entry.text for entry in hand(entries.live, "coder") if entry.form == "raw"]
     assert kept == texts[-len(kept) :]
-    assert len(kept) >= 3
+    assert len(kept) >= 2
 
 
 @given(st.text(), st.integers(-5, 200))

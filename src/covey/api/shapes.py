@@ -10,7 +10,7 @@ from msgspec import Meta
 from covey.agents.model import Status
 from covey.brains.model import Asked, Cost, OutcomeKind
 from covey.buddies.reading import Watching
-from covey.contexts.entries import EntryKind
+from covey.contexts.model import EntryKind
 from covey.messages.model import Draft, Message, Receipt
 from covey.tasks.model import Task, TaskDraft
 

@@ -9,7 +9,7 @@ from covey.agents.model import Caller
 from covey.base.errors import Forbidden
 from covey.base.settings import AgentSettings
 from covey.contexts import entries
-from covey.contexts.entries import Entry
+from covey.contexts.model import Entry
 from covey.store import Transaction
 
 BACK = 100

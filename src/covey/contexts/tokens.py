@@ -14,7 +14,9 @@ from functools import lru_cache
 Counter = Callable[[str], int]
 
 _WORD = r"[^\r\nA-Za-z0-9\x80-\U0010ffff]?[A-Z]*[a-z]+(?:'(?:s|t|re|ve|m|ll|d))?|[^\r\nA-Za-z0-9\x80-\U0010ffff]?[A-Z]+"
-_OTHER = r"[0-9]{1,3}|[^\r\nA-Za-z0-9\x80-\U0010ffff]?[^\x00-\x7f]+| ?[!-/:-@\[-`{-~\x00-\x08\x0e-\x1f\x7f]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_OTHER = (
+    r"[0-9]{1,3}|[^\r\nA-Za-z0-9\x80-\U0010ffff]?[^\x00-\x7f]+| ?[!-/:-@\[-`{-~\x00-\x08\x0e-\x1f\x7f]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 _PIECE = re.compile(f"{_WORD}|{_OTHER}")
 
 _STEPS: dict[str, dict[int, float]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from covey.brains.model import Outcome
 from covey.contexts import entries
-from covey.contexts.entries import EntryKind
+from covey.contexts.model import EntryKind
 from covey.messages.model import Message
 from covey.runner.work import Limits, Work
 from covey.store import Transaction

@@ -7,6 +7,7 @@ ALTER TABLE entries ADD COLUMN shown_in TEXT;
 ALTER TABLE entries ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX entries_shown_in ON entries (shown_in, seq) WHERE shown_in IS NOT NULL;
 CREATE INDEX entries_by_source ON entries (source) WHERE source IS NOT NULL;
+CREATE INDEX entries_decisions ON entries (agent, at) WHERE kind = 'decision' AND form = 'raw';
 CREATE INDEX entries_to_index ON entries (seq) WHERE archived_at IS NOT NULL AND indexed = 0;
 
 CREATE TABLE contexts (
