@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from covey.healing import incidents
+import asyncio
+
+from covey.healing import incidents, reading, retention
 from covey.messages import reading as mail
 from covey.store import Store, events
 from tests.conftest import ManualClock
@@ -52,3 +54,29 @@ async def test_an_incident_that_needs_a_person_calls_the_operator_and_the_lead_o
         assert [each.type for each in inbox] == ["alert"], who
         assert "five restarts in ten minutes" in inbox[0].content["body"]
         assert "covey resume coder" in inbox[0].content["body"]
+
+
+@rule("H2")
+async def test_what_ended_long_ago_goes_with_its_steps_and_what_is_open_stays(fleet: Store, clock: ManualClock) -> None:
+    old = await fleet.write(incidents.open_incident, "coder", "hung", "old", subject="a")
+    still = await fleet.write(incidents.open_incident, "coder", "hung", "open", subject="b")
+    await fleet.write(incidents.end_incident, old, "back", "it serves")
+    clock.at += 1000
+    new = await fleet.write(incidents.open_incident, "coder", "hung", "new", subject="a")
+    await fleet.write(incidents.end_incident, new, "back", "it serves")
+    gone = await fleet.write(retention.prune, older_s=500.0, limit=1)
+    assert (gone.deleted, gone.after) == (1, 0)
+    assert await fleet.write(retention.prune, older_s=500.0, limit=1) == (0, None)
+    left = (await fleet.read(reading.page)).items
+    assert [(each.incident_id, len(each.steps)) for each in left] == [(new, 1), (still, 0)]
+    assert await fleet.read(lambda tx: tx.all(incidents.STEPS_OF, incident_id=old)) == []
+
+
+@rule("H2", "L8")
+async def test_of_many_that_open_the_same_incident_at_once_one_does(pair: tuple[Store, Store]) -> None:
+    found = await asyncio.gather(
+        *(pair[each % 2].write(incidents.opened, "coder", "crash_loop", f"seen by {each}", subject="x") for each in range(16))
+    )
+    assert len({ident for ident, _ in found}) == 1
+    assert sum(new for _, new in found) == 1
+    assert len((await pair[0].read(mail.inbox, "operator")).items) == 1

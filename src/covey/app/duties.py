@@ -13,6 +13,7 @@ from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.healing import retention as incidents
 from covey.healing.cycle import Cycle, Lead
 from covey.healing.pressing import Watcher
 from covey.messages import handling
@@ -47,7 +48,7 @@ LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
 NEWS = ("agent.restart_asked", "agent.resumed", "fleet.configured")
-CLOSED: dict[str, upkeep.Prune] = {"messages": mail.prune, "tasks": tasks.prune, "runs": tasks.prune_runs}
+CLOSED: dict[str, upkeep.Prune] = {"messages": mail.prune, "tasks": tasks.prune, "runs": tasks.prune_runs, "incidents": incidents.prune}
 
 
 class News:

@@ -27,6 +27,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "resume": ("running", "Let an agent work again."),
         "restart": ("running", "Start an agent's process anew."),
         "buddy": ("buddying", "Who watches whom; a look after one agent."),
+        "incident": ("caring", "What befell agents, what was done, how long it took."),
         "logs": ("logs", "What happened to an agent, or what its process printed."),
         "events": ("tasking", "What happened in the fleet, in order."),
         "agent": ("starting", "One agent alone, as containers run them."),
@@ -50,7 +51,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "approve": ("tasking", "Approve a task that waits for it."),
         "refuse": ("tasking", "Refuse a task that waits for approval."),
         "budget": ("budgeting", "What may be used a day: generated tasks, paid turns, money."),
-        "why": ("tasking", "Where a task, message or agent stands, and what it waits for."),
+        "why": ("tasking", "Where a task, message, agent or incident stands."),
     },
     "Configure": {
         "init": ("settling", "Write a commented covey.toml."),

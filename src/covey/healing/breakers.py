@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from covey.agents import breaking
 from covey.agents.breaker import OPEN_S
-from covey.healing import incidents
+from covey.healing import incidents, lending
 from covey.store import Transaction
+from covey.tasks import reading
 
 KIND = "breaker_open"
 HELD = "held"
@@ -25,9 +26,24 @@ def failed(tx: Transaction, agent: str) -> None:
     if new or sum(each.action == HELD for each in incidents.find(tx, ident).steps) < breaker.openings:
         why = "" if new else f"what was let through failed too ({breaker.reason}): "
         incidents.step(tx, ident, HELD, f"{why}for {OPEN_S:g} s it gets neither mail nor work; then one is let through.")
+    if new:
+        _reroute(tx, agent, ident)
+
+
+def _reroute(tx: Transaction, agent: str, ident: str) -> None:
+    """What waits in its own queue and names a capability goes to a live, able agent, or to nobody, said aloud."""
+    heirs = lending.give_barred(tx, agent)
+    left = reading.queue_of_agent(tx, agent, limit=100)
+    if heirs:
+        to = ", ".join(f"{name} ({count})" for name, count in sorted(heirs.items())[:20])
+        incidents.step(tx, ident, "rerouted", f"what waited for it went to who is able and has least to do: {to}.")
+    if left:
+        incidents.step(tx, ident, "waits", f"{len(left)}{' or more' if len(left) == 100 else ''} of its tasks wait for it.")
 
 
 def worked(tx: Transaction, agent: str) -> None:
     """A brain succeeded, which closes its breaker: the incident ends."""
     for ident in incidents.open_ids(tx, agent, KIND):
-        incidents.end_incident(tx, ident, "cured", "its brain succeeded, so the breaker is closed.")
+        back = lending.take_back(tx, agent)
+        returned = f" {len(back)} tasks that nobody had begun are its own again." if back else ""
+        incidents.end_incident(tx, ident, "cured", f"its brain succeeded, so the breaker is closed.{returned}")

@@ -100,7 +100,7 @@ def call_person(tx: Transaction, incident_id: str, sentence: str | None = None) 
 
 def open_of(tx: Transaction, agent: str, kind: str | None = None) -> list[Incident]:
     """The open incidents of an agent (empty: of the whole fleet), oldest first, with their steps."""
-    return [_incident(tx, row) for row in tx.all(OPEN_OF, agent=agent, kind=kind or "")]
+    return [of_row(tx, row) for row in tx.all(OPEN_OF, agent=agent, kind=kind or "")]
 
 
 def open_ids(tx: Transaction, agent: str, kind: str) -> list[str]:
@@ -122,7 +122,7 @@ def find(tx: Transaction, incident_id: str) -> Incident:
     row = tx.one(FIND, id=incident_id)
     if row is None:
         raise NotFound(f"there is no incident {incident_id!r}; `covey incident list` shows the ids.", field="incidentId")
-    return _incident(tx, row)
+    return of_row(tx, row)
 
 
 def _add_step(tx: Transaction, row: Row, action: str, sentence: str) -> None:
@@ -131,6 +131,7 @@ def _add_step(tx: Transaction, row: Row, action: str, sentence: str) -> None:
     tx.happened("incident.step", agent=row.agent or None, subject=row.id, incident=row.kind, action=action, why=sentence[:500])
 
 
-def _incident(tx: Transaction, row: Row) -> Incident:
+def of_row(tx: Transaction, row: Row) -> Incident:
+    """The incident of a row of `incidents`, with its steps."""
     steps = tuple(Step(each.at, each.action, each.sentence) for each in tx.all(STEPS_OF, incident_id=row.id))
     return Incident(*row)._replace(steps=steps, subject=row.subject or None, data=msgspec.json.decode(row.data))

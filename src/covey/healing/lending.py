@@ -42,6 +42,21 @@ def give_away(tx: Transaction, agents: Sequence[str], alive_s: float = ALIVE_S) 
     return {name: lender.give(name) for name in sorted(agents)}
 
 
+def give_barred(tx: Transaction, name: str, alive_s: float = ALIVE_S) -> dict[str, int]:
+    """How many waiting tasks of an agent whose breaker is open each other agent has now: those that name a capability (H6).
+
+    What is meant for this agent itself waits for it, and so does what nobody else is able to do.
+    """
+    owner = roster.seek(tx, name)
+    if owner is None:
+        return {}
+    lender = _Lender(tx, alive_s)
+    rows = [row for each in tx.all(WAITING_OF, agent=name, limit=MOST) if (row := reading.seek(tx, each.id)) is not None and row.capability]
+    for ident in sorted(row.id for row in rows):
+        tx.lock("task", ident)
+    return dict(Counter(heir for row in rows if (heir := lender.lend(row.id, owner)) is not None))
+
+
 class _Lender:
     """Gives tasks away, with one look at who is able for each capability."""
 
@@ -61,12 +76,13 @@ class _Lender:
         names = [row.id for row in tx.all(WAITING_OF, agent=name, limit=MOST)]
         for ident in sorted(names):
             tx.lock("task", ident)
-        heirs = Counter(heir for ident in names if (heir := self._lend(ident, owner)) is not None)
+        heirs = Counter(heir for ident in names if (heir := self.lend(ident, owner)) is not None)
         for incident in open_now:
             _tell(tx, incident, heirs, len(names) - heirs.total())
         return heirs.total()
 
-    def _lend(self, ident: str, owner: Agent) -> str | None:
+    def lend(self, ident: str, owner: Agent) -> str | None:
+        """Who has a task of this agent now; None if it waits on."""
         row = reading.seek(self._tx, ident)
         if row is None or row.state not in changing.WAITING or row.agent != owner.id:
             return None

@@ -21,7 +21,7 @@ DIED = "died"
 
 def deaths(tries: Iterable[Row], since: float) -> int:
     """How many of these runs, begun after a time, ended with their process, or with a brain that a signal killed. Pure."""
-    return sum(run.claimed_at >= since and (run.outcome == DIED or (run.exit_code or 0) < 0) for run in tries)
+    return sum(run.claimed_at > since and (run.outcome == DIED or (run.exit_code or 0) < 0) for run in tries)
 
 
 def verdict(tx: Transaction, ident: str, dying: int = 0) -> str | None:
@@ -42,7 +42,7 @@ def set_apart(tx: Transaction, agent: str, ident: str, why: str) -> None:
     incidents.step(tx, found, "failed", f"{ident} has failed and is not tried again by itself.")
 
 
-@locking(lambda ident, *_, **__: [("dedupe", ""), ("dependencies", ""), ("task", str(ident))])
+@locking(lambda ident, *_, **__: changing.locks_of_retry(ident))
 def retry(tx: Transaction, ident: str, by: Caller) -> Task:
     """As `changing.retry`; a task that was in quarantine is let out of it, and its deaths so far count no more."""
     task = changing.retry(tx, ident, by)
