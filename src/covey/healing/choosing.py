@@ -1,4 +1,4 @@
-"""Who takes work that its own agent can't do now: a live, able agent with little to do, of the same sort of brain if there is one (H3, H4).
+"""Who takes work that its own agent can't do now: a live, able agent with the fewest open tasks, of two the one with the same sort of brain (H3, H4).
 
 A paid brain takes over from a paid one only: nothing may cost money because something else broke. The choice is pure.
 """
@@ -54,8 +54,8 @@ def choose(wanted: Wanted, candidates: Iterable[Candidate], taken: Mapping[str, 
         able,
         key=lambda each: (
             wanted.failed_by.count(each.name),
-            each.brain != wanted.brain,
             each.tasks + more.get(each.name, 0),
+            each.brain != wanted.brain,
             each.place,
         ),
         default=None,

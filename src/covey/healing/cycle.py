@@ -27,7 +27,8 @@ T = TypeVar("T")
 ASKED_AT_ONCE = 256
 WRITTEN_AT_ONCE = 100
 MISSED = 2
-"""So many cycles in a row a port may be silent while the heart beats."""
+MISSED_S = 60.0
+"""A port may be silent while the heart beats for so many cycles in a row, and for so many as would come in so many seconds."""
 LATE = 2.0
 """So many intervals without a cycle are too many (H7b)."""
 PATIENT = 12
@@ -198,7 +199,7 @@ class Cycle:
     async def _restart_the_silent(self, fence: int, settings: Settings) -> None:
         """Whoever's port is silent for too many cycles; who has been started since is asked anew first."""
         for name, missed in list(self._missed.items()):
-            if missed >= MISSED:
+            if missed >= max(MISSED, MISSED_S / settings.cycle_s):
                 del self._missed[name]
                 await self._write(fence, remedies.unresponsive, name, missed, settings.cycle_s)
 
