@@ -1,4 +1,7 @@
-"""Entries as rows of the store: added live, archived packed, never deleted (C2). What leaves the live context is archived in the same commit."""
+"""Entries as rows of the store: live, or packed in the archive; never deleted (C2).
+
+What leaves the live context is archived in the same commit.
+"""
 
 from __future__ import annotations
 

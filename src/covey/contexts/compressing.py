@@ -7,6 +7,7 @@ as they were said are ever summarised (C4).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from covey.agents import roster
 from covey.contexts import summarising
@@ -226,7 +227,7 @@ class _Step:
         for entry in reversed(self.live):
             if entry.form == "cold":
                 continue
-            full = full or entry.form != "pinned" and entry.tokens > room
+            full = full or (entry.form != "pinned" and entry.tokens > room)
             if full or entry.form == "pinned":
                 gone.append(entry)
             else:
@@ -274,7 +275,7 @@ class _Step:
         tier = "emergency" if self.emergencies else "cold" if self.moved else "warm" if self.summaries else "none"
         if self.archived or not aged:
             self.tx.run(COMPRESSED, agent=self.agent, size=self.size, now=self.tx.now, cold=self.moved, since=self._since)
-        news = {"before": self.before, "size": self.size, "entries": self.archived, "max": self.max_tokens, "why": why}
+        news: dict[str, Any] = {"before": self.before, "size": self.size, "entries": self.archived, "max": self.max_tokens, "why": why}
         if self.summaries:
             self.tx.happened("context.compressed", agent=self.agent, summaries=self.summaries, **news)
         if self.moved:

@@ -45,10 +45,12 @@ def pinned(tx: Transaction, agent: str) -> Pinned:
     )
 
 
-def note_of(kept: Pinned, agent: str, now: float) -> str:
-    """The note that stands for an agent's context in an emergency. Pure."""
-    parts = [f"What stays of the context of {agent} after its emergency of {when(now)}; recall finds the rest by words, time or id."]
-    parts.append(f"Identity: {kept.identity}")
+def note_of(kept: Pinned, agent: str, emergency_at: float | None) -> str:
+    """What must stay in words: the note of an emergency at this time, or a part of a checkpoint. Pure."""
+    parts = [f"Identity: {kept.identity}"]
+    if emergency_at is not None:
+        head = f"What stays of the context of {agent} after its emergency of {when(emergency_at)}; recall finds the rest."
+        parts.insert(0, head)
     for title, lines in (("Current task", kept.current), ("Urgent and high", kept.queue), ("Unanswered questions", kept.questions)):
         if lines:
             parts += [f"{title}:", *(f"- {line}" for line in lines)]

@@ -7,7 +7,10 @@ from collections.abc import Iterable
 
 _URL = r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s<>\"'`{}|\\^\u3000-\u303f\uff00-\uffef]+"
 _UUID = r"(?<![\w-])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![\w-])"
-_PATH = r"(?<![\w/])(?:[A-Za-z]:\\[^\s<>\"'|?*]+|(?:~|\.{1,2})?/[\w@%+=~-][\w.@%+=~/-]*|[\w.@%+=~-]+/[\w.@%+=~/-]*(?:/|\.[A-Za-z]\w{0,7})[\w.@%+=~/-]*)"
+_PATH = (
+    r"(?<![\w/])(?:[A-Za-z]:\\[^\s<>\"'|?*]+|"
+    r"(?:~|\.{1,2})?/[\w@%+=~-][\w.@%+=~/-]*|[\w.@%+=~-]+/[\w.@%+=~/-]*(?:/|\.[A-Za-z]\w{0,7})[\w.@%+=~/-]*)"
+)
 _FILE = r"(?<![\w/.@-])[\w-]+(?:\.[\w-]+)*\.(?:[a-z]{1,4}\d?|json5?|jsonl|toml|yaml|lock|html|scss|ipynb|JSON|MD|PDF|CSV)(?![\w/])"
 _PREFIXED = r"(?<![\w/])(?:msg|task|thread|entry|run|inc|incident|link|dm|plan|vote|hand|handoff|ckpt)[_:][A-Za-z0-9][A-Za-z0-9._:-]*"
 _CODED = r"(?<![\w/.])[A-Za-z0-9]+(?:[_:#-]+[A-Za-z0-9]+)+"

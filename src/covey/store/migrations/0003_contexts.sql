@@ -23,10 +23,12 @@ CREATE TABLE contexts (
   too_large_at REAL,
   too_large TEXT,
   session INTEGER NOT NULL DEFAULT 1,
-  session_fresh INTEGER NOT NULL DEFAULT 0,
+  session_fresh INTEGER NOT NULL DEFAULT 1,
   session_tokens INTEGER,
   session_limit INTEGER
 );
+
+CREATE INDEX contexts_too_large ON contexts (agent) WHERE too_large IS NOT NULL;
 
 CREATE TABLE checkpoints (
   agent TEXT PRIMARY KEY,
