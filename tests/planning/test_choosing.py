@@ -41,7 +41,7 @@ SCENES = st.builds(
     can=st.sampled_from([lambda _: True, lambda each: int(each.id) % 2 == 0]),
 )
 PASTS = st.dictionaries(
-    st.tuples(st.integers(0, 20), st.sampled_from(["", "@site", "@app"])).map(lambda pair: f"{pair[0]}{pair[1]}"),
+    st.tuples(st.integers(0, 20), st.sampled_from(["", ":site", ":app"])).map(lambda pair: f"{pair[0]}{pair[1]}"),
     st.builds(
         Past,
         made_at=st.floats(NOW - 200_000, NOW),

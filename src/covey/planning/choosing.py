@@ -49,7 +49,7 @@ class Choice(NamedTuple):
     @property
     def key(self) -> str:
         """What the memory of it goes by: a template is done for each project by itself."""
-        return f"{self.template.id}@{self.project}" if self.project is not None else self.template.id
+        return f"{self.template.id}:{self.project}" if self.project is not None else self.template.id
 
 
 class Chosen(NamedTuple):

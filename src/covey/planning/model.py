@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ EVERY_S = DAY_S
 ESTIMATE_S = 1_800.0
 LATER_S = 3_600.0
 """So long at most until an agent that got nothing is looked at again."""
+ID_CHARS = 128
 ANY = "any"
 """The role of templates for agents of no other role."""
 
@@ -56,4 +58,5 @@ class Planned(NamedTuple):
 
 def topic_of(template: str, agent: str) -> str:
     """The dedupeKey of an agent's task from a template, and the thread of the mail it sends. Pure."""
-    return f"{PLANNED}:{template}:{agent}"[:128]
+    topic = f"{PLANNED}:{template}:{agent}"
+    return topic if len(topic) <= ID_CHARS else f"{PLANNED}:{hashlib.blake2b(topic.encode(), digest_size=16).hexdigest()}:{agent}"

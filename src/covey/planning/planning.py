@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from covey.agents import roster
 from covey.agents.model import THE_SYSTEM, Agent, Caller
+from covey.base.errors import CoveyError
 from covey.base.ids import is_agent_name
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.rules.words import hear
@@ -74,7 +75,7 @@ def _give(tx: Transaction, found: Pulse, known: Templates, room: Room, by: Calle
     agent = found.agent.id
     role = role_of(found.agent, known.roles)
     chosen = choosing.choose(known.of_role(role), scene_of(tx, found, known), _pasts(tx, agent), room.tasks)
-    made = tuple(_make(tx, found, each, by) for each in chosen.now)
+    made = tuple(ident for each in chosen.now if (ident := _make(tx, found, each, by)) is not None)
     if not made and not chosen.fitting:
         return _looked(tx, agent, f"no template of the role {role} is one that its {found.settings.brain.kind} brain can do", None)
     if not made:
@@ -164,8 +165,8 @@ def _pasts(tx: Transaction, agent: str) -> dict[str, Past]:
     return {row.template: Past(row.at, row.finished_at, row.state in OPEN) for row in tx.all(PASTS, agent=agent)}
 
 
-def _make(tx: Transaction, found: Pulse, choice: Choice, by: Caller) -> str:
-    """The id of the task; one that is open under its key already is not made again, and counts no second time."""
+def _make(tx: Transaction, found: Pulse, choice: Choice, by: Caller) -> str | None:
+    """The id of the task, None if the fleet refuses it; one that is open under its key is not made again, and counts no second time."""
     agent, template = found.agent.id, choice.template
     draft = TaskDraft(
         description=_description(template, choice.partner, found.settings.brain.kind),
@@ -177,7 +178,12 @@ def _make(tx: Transaction, found: Pulse, choice: Choice, by: Caller) -> str:
         approval=template.approval,
         data={PLANNED: {"template": template.id, "role": template.role, "with": choice.partner}},
     )
-    task = adding.add(tx, draft, THE_SYSTEM, origin="generated")
+    try:
+        with tx.attempt():
+            task = adding.add(tx, draft, THE_SYSTEM, origin="generated")
+    except CoveyError as error:
+        tx.happened("plan.refused", agent=agent, by=by.name, head=template.text[:120], why=error.message[:500])
+        return None
     tx.run(MADE, agent=agent, template=choice.key, task_id=task.task_id, now=tx.now)
     if not task.known:
         budgets.count(tx, agent, task.task_id, "template")
