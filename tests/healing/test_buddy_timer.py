@@ -86,9 +86,13 @@ async def test_the_controller_checks_by_the_operators_token_what_is_overdue_once
     async with served(fleet, clock) as settings:
         asked: list[str] = []
 
+        def token(name: str) -> str:
+            asked.append(name)
+            return token_of(name)
+
         class Rounds(Buddies):
             def _means(self) -> Means:
-                return Means(fleet, settings, lambda name: asked.append(name) or token_of(name))  # type: ignore[func-returns-value]
+                return Means(fleet, settings, token)
 
         rounds = Rounds(Keeping(fleet, clock, "here", lambda: settings))
         clock.at += 5000

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from covey.agents.model import OPERATOR, as_agent
+from covey.cli import examining
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.model import draft
@@ -17,7 +18,7 @@ from covey.notices import marking, telling
 from covey.notices.model import DIGEST_LINES, TRIES, Notice, Words, channel_of, pause_s, worded
 from covey.notices.telling import Telling
 from covey.store import Store, events
-from tests.conftest import ManualClock
+from tests.conftest import EIGHT, ManualClock
 
 URL = "json://user:hunter2@127.0.0.1:1/path?token=hunter2"
 
@@ -45,8 +46,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(telling, "is_installed", lambda: True)
 
 
-async def alert(store: Store, text: str = "look", **more: object) -> None:
-    await store.write(sending.notify, OPERATOR, text, f"{text}, please", type="alert", **more)
+async def alert(store: Store, text: str = "look") -> None:
+    await store.write(sending.notify, OPERATOR, text, f"{text}, please", type="alert")
 
 
 def of(store: Store, channel: Channel) -> Telling:
@@ -204,3 +205,18 @@ async def test_apprise_tells_a_real_server(fleet: Store) -> None:
     async with server(500) as (port, bodies):
         assert not await asyncio.to_thread(telling.send, f"json://127.0.0.1:{port}", [Words("t", "b")])
     assert not await asyncio.to_thread(telling.send, "nosuchthing://x", [Words("t", "b")])
+    assert [telling.is_known(url) for url in ("json://host/path", "nosuchthing://x")] == [True, False]
+
+
+def test_doctor_says_what_is_missing_and_repeats_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = msgspec.structs.replace(EIGHT, notify=(URL,))
+    monkeypatch.setattr(telling, "is_known", lambda url: url == URL)
+    assert [each.level for each in examining.channels(EIGHT)] == ["ok"]
+    assert [each.level for each in examining.channels(settings)] == ["ok"]
+    monkeypatch.setattr(telling, "is_known", lambda _: False)
+    assert [each.level for each in examining.channels(settings)] == ["fail"]
+    monkeypatch.setattr(telling, "is_installed", lambda: False)
+    missing = list(examining.channels(settings))
+    assert [each.level for each in missing] == ["warn"]
+    assert "covey[notify]" in missing[0].todo
+    assert "hunter2" not in missing[0].text

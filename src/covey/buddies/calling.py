@@ -6,6 +6,7 @@ Whatever comes back is data of a stranger until `judge` has looked at it.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 
 from covey.buddies.model import ANSWER_BYTES, PATIENCE_S, Reply, Silence
@@ -71,6 +72,6 @@ def _in_url(host: str) -> str:
 
 
 def _why(error: OSError | asyncio.IncompleteReadError) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
     return "the connection ended before an answer" if isinstance(error, asyncio.IncompleteReadError) else type(error).__name__

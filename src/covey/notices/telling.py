@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from typing import Any
 
 from covey.notices import marking
 from covey.notices.model import Batch, Words, channel_of, worded
@@ -29,15 +30,23 @@ def is_installed() -> bool:
     return find_spec("apprise") is not None
 
 
-def send(url: str, words: Sequence[Words]) -> bool:
-    """Tell these by Apprise; whether all went out."""
+def is_known(url: str) -> bool:
+    """Whether Apprise can make a channel of this address; nothing is sent."""
+    return _channel(url) is not None
+
+
+def _channel(url: str) -> Any:
     import apprise  # noqa: PLC0415 - 17 MB that only fleets with a channel pay, and an extra
 
     logging.getLogger("apprise").disabled = True
     channel = apprise.Apprise()
-    if not channel.add(url):
-        return False
-    return all(channel.notify(title=each.title, body=each.body, body_format=apprise.NotifyFormat.TEXT) for each in words)
+    return channel if channel.add(url) else None
+
+
+def send(url: str, words: Sequence[Words]) -> bool:
+    """Tell these by Apprise; whether all went out."""
+    channel = _channel(url)
+    return channel is not None and all(channel.notify(title=each.title, body=each.body, body_format="text") for each in words)
 
 
 class Telling:
