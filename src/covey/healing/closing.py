@@ -18,9 +18,9 @@ def close(tx: Transaction, incident_id: str, by: Caller, reason: str = "") -> In
         Forbidden: The caller is neither the operator nor the lead.
         Conflict: It has ended already.
     """
-    found = incidents.find(tx, incident_id)
     if not living.may_command(tx, by):
         raise Forbidden(f"{by.name} may not close {incident_id}: only the operator and the lead may.")
+    found = incidents.find(tx, incident_id)
     if found.ended_at is not None:
         raise Conflict(f"the incident {incident_id} has ended already: {found.outcome}.", outcome=found.outcome)
     incidents.end_incident(tx, incident_id, "closed", f"closed by {by.name}{': ' + reason if reason else ''}.")
