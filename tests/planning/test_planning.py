@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,13 +15,13 @@ from covey.contexts import entries
 from covey.messages import handling, replacing, sending
 from covey.messages import reading as mail
 from covey.messages.model import draft
-from covey.planning import abilities, due, planning, templates
+from covey.planning import abilities, due, templates
 from covey.reports import spending
 from covey.store import Transaction, events
 from covey.tasks import adding, changing, reading, working
 from covey.tasks.model import TaskDraft
 from tests.conftest import EIGHT
-from tests.inline import Hand, at_hand
+from tests.inline import Hand
 from tests.planning.idle import COMMAND, PROJECTS, PYTHON, add, finish_all, fleet_of, later, plan, set_up, task
 from tests.rules import rule
 
@@ -225,24 +224,6 @@ def test_those_who_are_due_are_those_whom_a_look_may_give_something(hand: Hand) 
     assert hand(due.due) == []
     later(hand, 3601)
     assert hand(due.due), "they are looked at again within the hour"
-
-
-@rule("P2", "K4")
-def test_two_who_find_it_idle_at_once_give_it_three_tasks(pair_of_hands: tuple[Hand, Hand]) -> None:
-    one, other = pair_of_hands
-    set_up(one)
-    with one.transaction() as tx:
-        first = planning.plan(tx, "coder", EIGHT, THE_SYSTEM)
-    second = other(planning.plan, "coder", EIGHT, as_agent("devops"))
-    assert len(first.tasks) == 3
-    assert second.tasks == ()
-    assert len(one(reading.queue_of_agent, "coder")) == 3
-
-
-@pytest.fixture
-def pair_of_hands(hand: Hand) -> Iterator[tuple[Hand, Hand]]:
-    with at_hand(hand.database, hand.clock) as other:
-        yield hand, other
 
 
 @rule("P3a")
