@@ -43,3 +43,9 @@ def test_breakers_are_found_by_an_index_and_only_a_step_of_the_clock_goes_throug
 def test_what_is_paged_has_a_limit() -> None:
     folder = Path(covey.healing.__file__ or "").parent / "sql"
     assert all("LIMIT :limit" in (folder / f"{name}.sql").read_text() for name in PAGED)
+
+
+def test_work_that_nobody_can_take_is_found_from_queue_to_queue(db: apsw.Connection) -> None:
+    steps = plans.plan(db, covey.healing, "unable")
+    assert plans.walked(steps, PARTIAL) <= {"found", "f"}, steps
+    assert any("tasks_ready" in step for step in steps), steps

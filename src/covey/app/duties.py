@@ -16,6 +16,7 @@ from covey.base.settings import Settings
 from covey.healing import retention as incidents
 from covey.healing.cycle import Cycle, Lead
 from covey.healing.pressing import Watcher
+from covey.healing.unable import Onlooker
 from covey.messages import handling
 from covey.messages import retention as mail
 from covey.nodes import records
@@ -43,6 +44,7 @@ TIDY_S = 60.0
 LOCK_S = 2.0
 LEND_S = 5.0
 ROOM_S = 15.0
+UNABLE_S = 15.0
 CYCLE_LOOK_S = 10.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
@@ -209,6 +211,7 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
         Duty("cycle", min(settings.cycle_s, CYCLE_LOOK_S), True, cycle.when_due),
         Duty("room", ROOM_S, False, Watcher(store, keeping.node, lambda: room(Path(settings.data_dir)), clean_up).one_round),
         Duty("tasks of the absent", min(LEND_S, settings.back_s), True, lend),
+        Duty("work for nobody", UNABLE_S, True, Onlooker(store, lambda: keeping.settings().stale_s).one_round),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),
         Duty("lapsed leases", 5.0, True, free),
         Duty("retention", TIDY_S, True, tidy),
