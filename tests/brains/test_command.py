@@ -79,6 +79,8 @@ async def test_a_command_runs_in_its_agents_folder_and_environment_with_nothing_
         "COVEY_RUN": "run_test",
         "COVEY_URL": "http://127.0.0.1:8002",
         "COVEY_TOKEN": "the token of coder",
+        "COVEY_SESSION": "",
+        "COVEY_FRESH": "0",
         "CWD": str(tmp_path),
     }
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from covey.base.errors import Failed
-from covey.brains.model import Answers, Outcome, Turn, failure
+from covey.brains.model import Answers, Cost, Outcome, Turn, failure
 from covey.messages.model import Draft, Message, draft
 from covey.tasks.model import Task, TaskDraft
 
@@ -29,6 +29,7 @@ class Gathered:
     tasks: list[TaskDraft] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    context: tuple[int, int] | None = None
 
     def into(self, outcome: Outcome) -> Outcome:
         """The outcome with all that was gathered, after what it has already: the first message is the one that it waits for."""
@@ -38,7 +39,14 @@ class Gathered:
             tasks=outcome.tasks + self.tasks,
             decisions=outcome.decisions + self.decisions,
             notes=outcome.notes + self.notes,
+            cost=self._cost(outcome.cost),
         )
+
+    def _cost(self, cost: Cost | None) -> Cost | None:
+        if self.context is None:
+            return cost
+        tokens, limit = self.context
+        return msgspec.structs.replace(cost or Cost(), context_tokens=tokens, context_limit=limit)
 
 
 _TURN: ContextVar[Gathered] = ContextVar("covey_turn")
@@ -135,6 +143,10 @@ class Agent:
     def remember(self, text: str) -> None:
         """Keep a note in the agent's context."""
         _gathered().notes.append(text)
+
+    def context_used(self, tokens: int, limit: int) -> None:
+        """Say how full the session of your own is; at 80 % the next turn comes with `fresh` and begins another one (C5a)."""
+        _gathered().context = (tokens, limit)
 
     def progress(self, text: str) -> None:
         """Say how far it is; returns at once. Counts as life for the idle timeout (K4a)."""

@@ -39,7 +39,8 @@ class CommandBrain:
     async def think(self, turn: Turn, hands: Hands) -> Outcome:
         """What the program made of the turn; a failed outcome if it could not be started, failed or took too long."""
         settings = self._settings
-        launch = Launch(settings.brain.command, settings.cwd, environment(settings, self._site, turn.run_id, self._account), self._account)
+        env = environment(settings, self._site, turn.run_id, self._account) | session_of(turn)
+        launch = Launch(settings.brain.command, settings.cwd, env, self._account)
         limit = time_limit(turn, settings)
         try:
             ended = await run(launch, self._input(turn), run_id=turn.run_id, timeout_s=limit, site=self._site, hands=hands)
@@ -70,6 +71,11 @@ def _input_of(options: dict[str, Any]) -> str:
         wrong = f"the option {unknown[0]!r}" if unknown else f"input = {form!r}"
         raise Misconfigured(f'{wrong} is nothing that a command brain has; it has input = "json" (the turn) or "text" (the prompt alone).')
     return str(form)
+
+
+def session_of(turn: Turn) -> dict[str, str]:
+    """The variables by which a program with sessions of its own knows in which to work, and whether to begin it (C5a)."""
+    return {"COVEY_SESSION": turn.session, "COVEY_FRESH": "1" if turn.fresh else "0"}
 
 
 def input_of(turn: Turn) -> bytes:

@@ -46,6 +46,12 @@ class Turn(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """Sentences of the protocol that the brain's instructions carry word for word (L11)."""
     context: list[dict[str, Any]] = []
     """The agent's live context, oldest first: kind, text, at."""
+    session: str = ""
+    """The name of the session that a brain with a context of its own is to work in; a new name is a new session (C5a)."""
+    fresh: bool = False
+    """Whether nothing has been done in that session yet: it begins from `checkpoint` and `context`, not from an older session."""
+    checkpoint: str = ""
+    """Where the agent stood last and what is open, in words; only for a fresh session."""
     colleagues: list[dict[str, Any]] = []
     """The other agents: id, role, capabilities."""
     project: dict[str, Any] | None = None

@@ -32,7 +32,7 @@ def as_text(turn: Turn) -> str:
 
     Instructions are ours and the operator's (role, project); whatever anybody else wrote stands inside a fence that it can't close.
     """
-    parts = [_instructions(turn), _asked(turn), _context(turn), *_given(turn)]
+    parts = [_instructions(turn), _asked(turn), _checkpoint(turn), _context(turn), *_given(turn)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -71,6 +71,10 @@ def _request(turn: Turn) -> str:
     return "Handle the message below. " + (
         "What you answer is sent as your reply." if waits else "No reply is expected; what you answer is kept, not sent."
     )
+
+
+def _checkpoint(turn: Turn) -> str:
+    return "This session begins afresh. Where you stood:\n" + _fenced("checkpoint", turn.checkpoint) if turn.checkpoint else ""
 
 
 def _context(turn: Turn) -> str:

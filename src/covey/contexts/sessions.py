@@ -33,16 +33,17 @@ def begin_afresh(tx: Transaction, agent: str) -> None:
 
 
 def used(tx: Transaction, agent: str, number: int, tokens: int | None, most: int | None, *, failed: bool = False) -> None:
-    """A turn in this session was settled; it reported how many tokens of how many its own context has, if it knows.
+    """A turn in this session (0: the current one) was settled; it reported how many tokens of how many its own context has, if it knows.
 
     At 80 % the next turn starts afresh, and so it does where a session failed before it had begun. What comes late of an earlier
     session changes nothing.
     """
-    tx.run(BEGIN, agent=agent)
     now = current(tx, agent)
+    number = number or now.number
     full = tokens is not None and most is not None and most > 0 and tokens >= WARN_AT * most
     if now.number != number:
         return
+    tx.run(BEGIN, agent=agent)
     if full or (failed and now.fresh):
         tx.run(NEXT, agent=agent, session=number, tokens=tokens, most=most)
     else:

@@ -6,6 +6,7 @@ Its node decides and acts; this records. A process that was told to end makes no
 from __future__ import annotations
 
 from covey.agents import living, roster
+from covey.contexts import checkpoints
 from covey.healing import giving_up, incidents, lending
 from covey.healing.diagnosis import span
 from covey.store import Transaction
@@ -67,6 +68,7 @@ def arrive(
     """
     tx.lock("mailbox", name)
     living.arrive(tx, name, node=node, pid=pid, start_ticks=start_ticks, boot_id=boot_id, port=port)
+    checkpoints.restore(tx, name)
     returned = back(tx, name, f"process {pid} serves", freed=freed)
     giving_up.has_brain(tx, name) if no_brain is None else giving_up.gave_up(tx, name, no_brain, "no_brain")
     return returned

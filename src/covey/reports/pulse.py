@@ -13,6 +13,7 @@ from covey.agents.model import SILENT, STALLS, Agent, Facts, Status, Vitals, sta
 from covey.base.settings import AgentSettings
 from covey.buddies import checking, covering
 from covey.buddies.model import Last
+from covey.reports.phrases import head
 from covey.store import Row, Transaction, statement
 
 WAITING_MAIL = statement(__package__, "waiting_mail")
@@ -27,6 +28,7 @@ PROJECTS_AT_WORK = statement(__package__, "projects_at_work")
 
 STALE_S = 60.0
 """No heartbeat for so long is a stall, unless the settings say otherwise (A3)."""
+REASON_CHARS = 500
 _EVERYBODY = ("", "z" * 33)
 """A range of names with every agent's in it: one is at most 32 characters of a-z, 0-9 and the hyphen."""
 
@@ -48,6 +50,8 @@ class Pulse(NamedTuple):
     """How many tasks wait in its own queue, the blocked too."""
     ready: bool
     context_size: int
+    too_large: str | None
+    """Why what its context must keep does not fit into its bound, if it does not (C3)."""
     projects: tuple[str, ...]
     breaker: Opened | None
     """Its breaker, if it is not closed (H6)."""
@@ -85,13 +89,19 @@ class Pulse(NamedTuple):
         """What keeps it from work until somebody or something helps; None if nothing does (A3)."""
         agent, breaker = self.agent, self.breaker
         if agent.failed_at is not None:
-            return f"it is not started any more: {agent.failed_reason or 'no reason is recorded'}"
+            reason = agent.failed_reason or "no reason is recorded"
+            return f"it has no brain: {reason}" if self.brainless else f"it is not started any more: {reason}"
         if breaker is not None:
             often = f"{breaker.failures} failures in a row" if breaker.failures > 1 else "its brain can't start"
             how = "open" if breaker.phase == "open" else "half-open, so that one thing is let through"
-            return f"its breaker is {how}: {often}, at last: {breaker.reason}"
+            return f"its breaker is {how}: {often}, at last: {head(breaker.reason, REASON_CHARS)}"
         full = next((each for each in self.incidents if each.kind == "context_overflow"), None)
-        return f"its context is too large: {full.cause}" if full is not None else None
+        return f"its context is too large: {full.cause if full is not None else self.too_large}" if full or self.too_large else None
+
+    @property
+    def brainless(self) -> bool:
+        """Whether its process serves and has nothing that could think."""
+        return any(each.kind == "no_brain" for each in self.incidents)
 
     @property
     def stall(self) -> Row | None:
@@ -122,7 +132,7 @@ class Pulse(NamedTuple):
         if agent.failed_at is not None:
             return f"is in error: {agent.failed_reason or 'its restarts were given up'}"
         if self.breaker is not None and self.breaker.phase == "open":
-            return f"is behind an open breaker: {self.breaker.reason}"
+            return f"is behind an open breaker: {head(self.breaker.reason, REASON_CHARS)}"
         if agent.stopped_at is not None:
             return f"is stopped{reason}"
         if agent.paused_at is not None:
@@ -157,7 +167,7 @@ def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], nam
     open_tasks = {row.agent: row.tasks for row in tx.all(OPEN_TASKS, low=low, high=high)}
     queues = {row.queue for row in tx.all(READY_QUEUES, low=low, high=high, now=tx.now)}
     woken = {row.id for row in tx.all(READY_MAIL, low=low, high=high, now=tx.now)}
-    sizes = {row.agent: int(row.tokens) for row in tx.all(CONTEXT_SIZES, low=low, high=high)}
+    contexts = {row.agent: row for row in tx.all(CONTEXT_SIZES, low=low, high=high)}
     projects = _projects(tx, low, high)
     breakers = breaking.opened(tx)
     incidents: dict[str, list[Row]] = defaultdict(list)
@@ -181,7 +191,8 @@ def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], nam
                 unread_since=mail[name].since if name in mail else None,
                 queue_length=max(0, open_tasks.get(name, 0) - sum(row.agent == name for row in held)),
                 ready=name in woken or not queues.isdisjoint(configuring.queues_of(name, agent.capabilities)),
-                context_size=sizes.get(name, 0),
+                context_size=int(contexts[name].tokens) if name in contexts else 0,
+                too_large=contexts[name].too_large if name in contexts else None,
                 projects=tuple(sorted(projects[name])),
                 breaker=breakers.get(name),
                 incidents=tuple(incidents.get(name, ())),

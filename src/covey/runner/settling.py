@@ -54,6 +54,7 @@ def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: i
     else:
         _settle_mail(tx, work, outcome, limits)
     remembering.own_words(tx, work, outcome, limits)
+    remembering.checkpoint(tx, work, outcome, limits)
     cost = outcome.cost or Cost()
     tokens = cost.tokens_in + cost.tokens_out
     runs.close(tx, work.run_id, outcome.kind, cost_usd=cost.usd or None, tokens=tokens or None, exit_code=outcome.exit_code)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from covey.agents import external, living
 from covey.agents.model import SYSTEM
 from covey.brains.model import TurnKind
+from covey.contexts import sessions
 from covey.healing import pressing
 from covey.messages import handling
 from covey.messages.model import Message
@@ -30,6 +33,7 @@ def take(tx: Transaction, agent: str, lane: Lane, node: str, pid: int | None, li
     only = gating.gate(tx, agent) if limits.paid else "all"
     work = _take_mail(tx, agent, limits, only) if lane == "mail" else _take_task(tx, agent, node, limits, only)
     if work is not None:
+        work = msgspec.structs.replace(work, session=sessions.current(tx, agent).number)
         runs.open_run(tx, work.run_id, item=work.item, kind=work.kind, agent=agent, node=node, attempt=work.attempt)
         beat(tx, agent, pid)
     return work

@@ -48,6 +48,8 @@ class Work(msgspec.Struct, frozen=True):
     task: Task | None
     riders: list[Message]
     """Quiet mail that rides along, under the same token."""
+    session: int = 0
+    """The number of the brain's session that the turn is to work in (C5a); 0: whichever it is in."""
 
     @property
     def visited(self) -> tuple[str, ...]:

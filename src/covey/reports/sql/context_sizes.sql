@@ -1,2 +1,3 @@
--- The size of each agent's live context.
-SELECT agent, sum(tokens) AS tokens FROM entries WHERE archived_at IS NULL AND agent >= :low AND agent <= :high GROUP BY agent
+-- The size of each agent's live context, and why it is too large, if what it must keep is.
+SELECT e.agent, sum(e.tokens) AS tokens, (SELECT c.too_large FROM contexts c WHERE c.agent = e.agent) AS too_large
+  FROM entries e WHERE e.archived_at IS NULL AND e.agent >= :low AND e.agent <= :high GROUP BY e.agent

@@ -28,8 +28,6 @@ CREATE TABLE contexts (
   session_limit INTEGER
 );
 
-CREATE INDEX contexts_too_large ON contexts (agent) WHERE too_large IS NOT NULL;
-
 CREATE TABLE checkpoints (
   agent TEXT PRIMARY KEY,
   at REAL NOT NULL,
