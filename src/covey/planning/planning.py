@@ -31,7 +31,7 @@ DECISIONS = statement(__package__, "decisions")
 UNABLE = statement(__package__, "unable")
 
 DECISIONS_READ = 20
-ROOM_TAKEN = "its generated tasks wait for the operator's approval"
+ROOM_TAKEN = f"{MOST_AT_ONCE} tasks that were generated for it are open already"
 
 
 class Room(NamedTuple):

@@ -145,7 +145,7 @@ def _hearers(ended: Ended, lead: str) -> set[str]:
     row = ended.row
     if ended.state == "failed":
         return {row.created_by, *([lead] if ended.cause is None else [])} - {SYSTEM}
-    gave_away = row.origin in ("agent", "generated") and row.created_by != (row.holder or row.agent)
+    gave_away = row.origin == "agent" and row.created_by != (row.holder or row.agent)
     return {row.created_by} - {SYSTEM, OPERATOR} if gave_away else set()
 
 
