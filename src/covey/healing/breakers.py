@@ -20,11 +20,12 @@ def failed(tx: Transaction, agent: str) -> None:
     breaker = breaking.open_of(tx, agent)
     if breaker is None:
         return
+    reason = " ".join(breaker.reason.split())
     often = f"its brain failed {breaker.failures} times in a row" if breaker.failures > 1 else "its brain can't start"
     data = {"failures": breaker.failures, "reason": breaker.reason}
-    ident, new = incidents.opened(tx, agent, KIND, f"{often}, at last: {breaker.reason}", data=data)
+    ident, new = incidents.opened(tx, agent, KIND, f"{often}, at last: {reason}", data=data)
     if new or sum(each.action == HELD for each in incidents.find(tx, ident).steps) < breaker.openings:
-        why = "" if new else f"what was let through failed too ({breaker.reason}): "
+        why = "" if new else f"what was let through failed too ({reason}): "
         incidents.step(tx, ident, HELD, f"{why}for {OPEN_S:g} s it gets neither mail nor work; then one is let through.")
     if new:
         _reroute(tx, agent, ident)

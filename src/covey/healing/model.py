@@ -27,6 +27,8 @@ FOR_A_PERSON: dict[str, str] = {
     "crash_loop": "`covey logs {agent}` shows what it printed; `covey resume {agent}` has it started again.",
     "quarantined": "`covey why {subject}` tells what happened to it; `covey task retry {subject}` lets it be tried again,"
     " `covey incident close` leaves it failed.",
+    "breaker_open": "One thing is let through each minute, and its first success closes the breaker; if it does not come back by itself,"
+    " look at `covey why {agent}` and `covey logs {agent}`.",
     "no_brain": "Correct its brain in covey.toml (`covey config check`), then `covey config apply` and `covey resume {agent}`.",
     "nobody_able": "`covey ps` shows who is down, paused or in error; `covey why TASK` says why each one can't take it.",
     "needs_restart": "Its node did nothing about it: look whether the node runs (`covey ps`), then `covey restart {agent}`.",

@@ -46,7 +46,7 @@ def reason_of(found: Pulse) -> str:
     beat = found.heartbeat_at
     match found.status:
         case "error":
-            if found.agent.failed_at is None:
+            if found.agent.failed_at is None or found.brainless:
                 return found.error or "no reason is recorded"
             reason = found.agent.failed_reason or "no reason is recorded"
             return f"its restarts were given up {when(found.agent.failed_at, now)}: {reason}"
