@@ -28,6 +28,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "restart": ("running", "Start an agent's process anew."),
         "buddy": ("buddying", "Who watches whom; a look after one agent."),
         "incident": ("caring", "What befell agents, what was done, how long it took."),
+        "context": ("remembering", "What an agent remembers; its archive; compression by hand."),
         "logs": ("logs", "What happened to an agent, or what its process printed."),
         "events": ("tasking", "What happened in the fleet, in order."),
         "agent": ("starting", "One agent alone, as containers run them."),

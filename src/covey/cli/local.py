@@ -34,6 +34,7 @@ _PARTS = (
     "fleet_budgets",
     "fleet_incidents",
     "fleet_buddies",
+    "fleet_contexts",
 )
 """The parts of the API, in the order of what they cost: only what is called is loaded."""
 
