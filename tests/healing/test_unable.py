@@ -10,6 +10,7 @@ from covey.reports.why import why
 from covey.store import Store
 from tests.conftest import ManualClock
 from tests.healing.test_breakers import add
+from tests.healing.test_refusals import refuse
 from tests.reports.acting import PID, awake
 from tests.rules import rule
 
@@ -60,3 +61,16 @@ async def test_a_fleet_that_comes_up_alarms_nobody_and_silence_and_breakers_coun
     assert await fleet.read(unable.unable, 60.0) == ["urgent:test"]
     clock.at += 60
     assert await fleet.read(unable.unable, 61.0) == [], "half-open, one is let through"
+
+
+@rule("A1a")
+async def test_work_that_the_able_ones_have_refused_counts_as_work_that_nobody_is_able_to_do(fleet: Store, clock: ManualClock) -> None:
+    await awake(fleet)
+    await add(fleet, None, capability="review")
+    await fleet.write(living.pause, "coder", THE_OPERATOR)
+    assert await refuse(fleet, "chief") == "queued"
+    clock.at += 61
+    await beat(fleet)
+    assert await fleet.read(unable.unable, 60.0) == ["global:review"]
+    await fleet.write(living.resume, "coder", THE_OPERATOR)
+    assert await fleet.read(unable.unable, 60.0) == []

@@ -48,7 +48,7 @@ def tell(tx: Transaction, queues: Sequence[str]) -> int:
     new = [queue for queue in queues if queue not in known]
     for queue in new:
         capability = queue.partition(":")[2]
-        cause = f"work that needs the capability {capability} waits in the queue {queue}, and nobody who has it can take it now."
+        cause = f"work that needs the capability {capability} waits in the queue {queue}, and nobody who has it is able to do it now."
         incidents.open_incident(tx, "", KIND, cause, subject=queue, data={"capability": capability})
     return len(over) + len(new)
 

@@ -86,7 +86,7 @@ def _lose_task(tx: Transaction, token: str, why: str) -> None:
     if row is None:
         return
     poisonous = quarantine.verdict(tx, row.id)
-    working.fail(tx, row.holder, token, poisonous or why, permanent=poisonous is not None)
+    working.fail(tx, row.holder, token, poisonous or why, permanent=poisonous is not None, poisonous=poisonous is not None)
     if poisonous is not None:
         quarantine.set_apart(tx, row.holder, row.id, poisonous)
     breakers.failed(tx, row.holder)

@@ -85,8 +85,15 @@ def _fail_task(tx: Transaction, work: Work, outcome: Outcome, why: str) -> None:
     killed = outcome.exit_code is not None and outcome.exit_code < 0
     poisonous = quarantine.verdict(tx, work.item, dying=1) if killed else None
     why = f"{poisonous}; the last said: {why}" if poisonous else why
-    permanent = outcome.permanent or poisonous is not None
-    working.fail(tx, work.agent, work.token, why, permanent=permanent, not_started=outcome.not_started)
+    working.fail(
+        tx,
+        work.agent,
+        work.token,
+        why,
+        permanent=outcome.permanent or poisonous is not None,
+        not_started=outcome.not_started,
+        poisonous=poisonous is not None,
+    )
     if poisonous is not None:
         quarantine.set_apart(tx, work.agent, work.item, poisonous)
     breakers.failed(tx, work.agent)

@@ -15,7 +15,7 @@ from covey.messages import waiting
 from covey.messages.checking import data_text
 from covey.messages.model import backoff_s
 from covey.store import Row, Transaction, locking, relaxed, statement
-from covey.tasks import adding, ending, reading, splitting
+from covey.tasks import adding, ending, reading, refusing, splitting
 from covey.tasks.ending import ERROR_BYTES, RESULT_BYTES
 from covey.tasks.model import ONLY, Only, Task, TaskDraft, after_move
 
@@ -73,6 +73,7 @@ def _claimed(
         now=tx.now,
         through=through,
         only=ONLY.index(only),
+        me=f"%{refusing.mark(agent)}%",
         pressing=int(pressing),
     )
 
@@ -120,10 +121,13 @@ def finish(tx: Transaction, agent: str, token: str, summary: str, data: dict[str
     return reading.show(tx, row.id)
 
 
-def fail(tx: Transaction, agent: str, token: str, error: str, *, permanent: bool = False, not_started: bool = False) -> Task:
+def fail(
+    tx: Transaction, agent: str, token: str, error: str, *, permanent: bool = False, not_started: bool = False, poisonous: bool = False
+) -> Task:
     """The task, queued again after a backoff, or failed after its last attempt (K5). A permanent error is not tried again.
 
-    A brain that could not even start says nothing of the task: one of a shared queue is for others to try (H6).
+    One of a shared queue is for others to try if this brain could not even start, or says that it can't do it (H6, A1a); not if it is
+    `poisonous`, which is permanent too (H7a).
 
     Raises:
         LeaseLost: The token is not current.
@@ -132,6 +136,8 @@ def fail(tx: Transaction, agent: str, token: str, error: str, *, permanent: bool
     error = fit(error, ERROR_BYTES)
     failed_by = msgspec.json.encode([*msgspec.json.decode(row.failed_by), agent]).decode()
     living.failed_once(tx, agent, row.id, error, tasks=1, refused=permanent, not_started=not_started)
+    if permanent and not (not_started or poisonous) and refusing.pass_on(tx, row, agent, error, failed_by):
+        return reading.show(tx, row.id)
     if (permanent and not (not_started and row.agent is None)) or row.attempts >= row.max_attempts:
         ending.end(tx, row, "fail", error=error, failed_by=failed_by)
     else:

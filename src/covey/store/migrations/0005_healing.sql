@@ -1,4 +1,4 @@
--- Incidents with their steps, and the breakers of agents that fail again and again.
+-- Incidents with their steps, the breakers of agents that fail again and again, and who said of a task that it can't do it.
 -- An incident of no single agent has an empty one; one about nothing in particular has an empty subject. A breaker has a row from the
 -- first failure of a streak to the next success.
 
@@ -41,3 +41,6 @@ CREATE TABLE breakers (
   trial TEXT
 );
 CREATE INDEX breakers_open ON breakers (agent) WHERE opened_at IS NOT NULL;
+
+ALTER TABLE tasks ADD COLUMN refused_by TEXT;
+CREATE INDEX tasks_refused ON tasks (queue, not_before) WHERE state = 'queued' AND refused_by IS NOT NULL;

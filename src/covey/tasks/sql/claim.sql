@@ -9,6 +9,7 @@ UPDATE tasks
      JOIN agent_queues q ON q.agent = a.id
      JOIN tasks t ON t.seq = (SELECT seq FROM tasks
                                WHERE queue = q.queue AND state = 'queued' AND not_before <= :now
+                                 AND (refused_by IS NULL OR refused_by NOT LIKE :me)
                                  AND (:pressing = 0 OR priority IN ('urgent', 'high'))
                                  AND (:only = 0 OR created_by = 'operator' OR schedule IS NOT NULL OR approval = 'approved' OR origin = 'workflow'
                                    OR (:only = 1 AND origin <> 'generated'
