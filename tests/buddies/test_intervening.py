@@ -29,7 +29,8 @@ def of(**facts: object) -> Situation:
         ({"heartbeat_at": NOW}, "ping"),
         ({"ping": "none"}, "restart"),
         ({"ping": "healthy"}, "restart"),
-        ({"ping": "none", "heartbeat_at": None}, "restart"),
+        ({"ping": "none", "heartbeat_at": None}, "well"),
+        ({"heartbeat_at": None}, "well"),
         ({"ping": "none", "steps": {"ping": NOW, "restart": NOW - 59.9}}, "wait"),
         ({"ping": "none", "steps": {"ping": NOW, "restart": NOW - 60}}, "escalate"),
         ({"ping": "none", "steps": {"ping": NOW, "restart": NOW - 60, "escalate": NOW}}, "wait"),
@@ -40,6 +41,8 @@ def of(**facts: object) -> Situation:
         ({"ping": "healthy", "heartbeat_at": NOW - 5, "missed_in_a_row": 3}, "escalate"),
         ({"ping": "none", "heartbeat_at": NOW - 5}, "wait"),
         ({"ping": "none", "heartbeat_at": NOW - 5, "steps": {"ping": NOW - 60}}, "escalate"),
+        ({"ping": "none", "heartbeat_at": NOW - 5, "steps": {"ping": NOW - 60}, "cut_off": True}, "well"),
+        ({"ping": "none", "cut_off": True}, "restart"),
     ],
 )
 def test_each_step_has_its_time(facts: dict[str, object], action: str) -> None:

@@ -147,3 +147,26 @@ def test_first_looks_are_spread_and_the_same_each_time(name: str) -> None:
     assert first_s(name, 3600) == first_s(name, 3600)
     assert 30 <= first_s(name, 3600) <= 60
     assert first_s(name, 2) == 2
+
+
+@rule("B3", "B5", "N3")
+async def test_who_reaches_nobody_else_either_is_cut_off_itself_and_blames_no_one(fleet: Store, clock: ManualClock) -> None:
+    async with served(fleet, clock, "chief") as settings:
+        clock.at += 61
+        for each in settings.agents:
+            await fleet.write(living.beat, each.id, pid=7)
+        for _ in range(2):
+            await _look(fleet, settings, "coder")
+        assert [each.kind for each in await fleet.read(incidents.open_of, "devops")] == ["buddy_down"], "chief was reached"
+        assert set(await fleet.read(covering.found_down)) == {"devops"}
+    for _ in range(3):
+        await _look(fleet, settings, "sales")
+    assert await fleet.read(incidents.open_of, "comms") == []
+    assert "comms" not in await fleet.read(covering.found_down)
+    assert await told(fleet, "agent.restart_asked") == []
+
+
+async def _look(store: Store, settings: Settings, checker: str) -> None:
+    due = await store.read(checking.due, checker)
+    assert due is not None
+    await buddying.check(means(store, settings), due)

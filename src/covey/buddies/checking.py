@@ -17,6 +17,7 @@ NOTE = statement(__package__, "note")
 DUE = statement(__package__, "due")
 DUES = statement(__package__, "dues")
 OVERDUE = statement(__package__, "overdue")
+WITNESSES = statement(__package__, "witnesses")
 DROP_CHECKS = statement(__package__, "drop_checks")
 
 EXTERNAL = "external"
@@ -80,6 +81,14 @@ def place_of(tx: Transaction, agent: str) -> tuple[Place, bool]:
     """
     found = roster.find(tx, agent)
     return Place(found.id, found.host, found.port), found.brain == EXTERNAL
+
+
+def witnesses(tx: Transaction, checker: str, checked: str, stale_s: float, limit: int = 3) -> list[Place]:
+    """Some others that beat: whoever reaches none of them either is cut off itself."""
+    lead, deputy = roster.lead(tx)
+    since = tx.now - stale_s
+    rows = tx.all(WITNESSES, checker=checker, checked=checked, lead=lead, deputy=deputy, since=since, limit=limit)
+    return [Place(row.name, row.host, row.port) for row in rows]
 
 
 def last(tx: Transaction, checker: str) -> Last | None:

@@ -31,6 +31,8 @@ class Situation(NamedTuple):
     """Whether its node has given up to restart it (H7)."""
     ping: Ping | None = None
     """What came of this round's ping; None if it was not pinged yet."""
+    cut_off: bool = False
+    """Whether who asks reached nobody else either."""
     missed_in_a_row: int = 1
     steps: Mapping[str, float] = {}
 
@@ -40,9 +42,9 @@ class Situation(NamedTuple):
         return self.heartbeat_at is not None and self.now - self.heartbeat_at <= self.stale_s
 
     @property
-    def silent_for(self) -> str:
-        """How long its heart has not beaten, in words."""
-        return f"for {self.now - self.heartbeat_at:.0f} s" if self.heartbeat_at is not None else "never yet"
+    def silent_s(self) -> float:
+        """For how long its heart has not beaten."""
+        return self.now - self.heartbeat_at if self.heartbeat_at is not None else 0.0
 
 
 class Decision(NamedTuple):
@@ -54,16 +56,17 @@ class Decision(NamedTuple):
 
 def in_trouble(situation: Situation) -> bool:
     """Whether somebody must step in: no answer that counts, or a heartbeat older than an hour. Pure."""
-    silent = situation.heartbeat_at is not None and situation.now - situation.heartbeat_at > SILENT_S
-    return situation.silence is not None or silent
+    return situation.silence is not None or situation.silent_s > SILENT_S
 
 
 def decide(situation: Situation) -> Decision:
     """The next step: a ping first, then a restart, then escalation, each once an incident; or that it is well. Pure and total."""
     if not in_trouble(situation):
         return Decision("well", "it answered")
+    if situation.heartbeat_at is None:
+        return Decision("well", "it was never started, so there is nothing to bring back")
     if situation.ping is None:
-        return Decision("ping", situation.silence.sentence if situation.silence else f"it did not beat {situation.silent_for}")
+        return Decision("ping", situation.silence.sentence if situation.silence else f"it did not beat for {situation.silent_s:.0f} s")
     if situation.ping == "degraded":
         return _once(situation, "escalate", "it answered the health ping as degraded: its process is cut off from the store")
     if situation.given_up:
@@ -72,7 +75,7 @@ def decide(situation: Situation) -> Decision:
         return _of_one_that_beats(situation)
     if "restart" not in situation.steps:
         answered = "answered the health ping" if situation.ping != "none" else "did not answer the health ping"
-        return Decision("restart", f"it {answered}, and its last heartbeat was {_ago(situation)}")
+        return Decision("restart", f"it {answered}, and its last heartbeat was {situation.silent_s:.0f} s ago")
     if situation.now - situation.steps["restart"] < RESTART_S:
         return Decision("wait", "a restart was asked of its node")
     return _once(situation, "escalate", f"it is not back within {RESTART_S:g} s after a restart was asked of its node")
@@ -83,6 +86,8 @@ def _of_one_that_beats(situation: Situation) -> Decision:
         if situation.missed_in_a_row < MISSES:
             return Decision("well", "it answered the health ping, and beats")
         return _once(situation, "escalate", f"it lives, but {situation.missed_in_a_row} checks in a row were not answered")
+    if situation.cut_off:
+        return Decision("well", "it beats, and nobody else was reached either: it is its buddy that is cut off")
     first = situation.steps.get("ping", situation.now)
     if situation.now - first < FOLLOW_S:
         return Decision("wait", "it did not answer the health ping, but beats; it is asked again")
@@ -91,10 +96,6 @@ def _of_one_that_beats(situation: Situation) -> Decision:
 
 def _once(situation: Situation, action: Action, why: str) -> Decision:
     return Decision("wait" if action in situation.steps else action, why)
-
-
-def _ago(situation: Situation) -> str:
-    return "never" if situation.heartbeat_at is None else f"{situation.now - situation.heartbeat_at:.0f} s ago"
 
 
 def told(checked: str, lead: str, deputy: str, lead_is_up: bool, operator: str) -> list[str]:

@@ -5,6 +5,7 @@ One way for an agent's own timer, the controller and a person. No brain is asked
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -31,8 +32,17 @@ from covey.store import Store, Transaction
 
 KIND = "buddy_down"
 CONTROLLER = "controller"
+OUTSIDE = Decision("well", "it has no process of ours")
 _OTHERS = ("heartbeat_stale", "process_died", "hung", "needs_restart")
 """Incidents whose own remedy is a restart: no second one is asked beside it."""
+
+
+class Heard(NamedTuple):
+    """What came over the wire. `cut_off`: whoever asked reached nobody else either."""
+
+    verdict: Verdict
+    ping: Ping | None = None
+    cut_off: bool = False
 
 
 class Looked(NamedTuple):
@@ -62,9 +72,9 @@ async def check(means: Means, due: Due, done_by: str = "") -> Looked:
     `done_by` is who makes the check in its place: the controller, by the operator's token; empty: the agent itself, by its own.
     """
     check_id = f"check-{due.checker}-{due.now:.0f}"
-    verdict, ping = await _ask(means, due, check_id, done_by)
-    found = Found(verdict, check_id, done_by or due.checker)
-    return await means.store.write(conclude, due, found, ping, means.settings)
+    heard = await _ask(means, due, check_id, done_by)
+    found = Found(heard.verdict, check_id, done_by or due.checker)
+    return await means.store.write(conclude, due, found, heard.ping, means.settings, cut_off=heard.cut_off)
 
 
 async def look(means: Means, name: str, by: Caller) -> Looked:
@@ -76,10 +86,10 @@ async def look(means: Means, name: str, by: Caller) -> Looked:
     """
     due = await means.store.read(_place, name, by)
     check_id = f"check-{by.name}-{due.now:.0f}"
-    verdict, ping = await _ask(means, due, check_id, by.name)
-    await means.store.write(checking.say, by.name, name, Found(verdict, check_id, by.name))
-    situation = await means.store.read(situation_of, due, verdict, ping, means.settings.stale_s)
-    return Looked(verdict, ping, decide(situation) if not due.external else Decision("well", "it has no process of ours"))
+    heard = await _ask(means, due, check_id, by.name)
+    await means.store.write(checking.say, by.name, name, Found(heard.verdict, check_id, by.name))
+    situation = await means.store.read(situation_of, due, heard.verdict, heard.ping, means.settings.stale_s)
+    return Looked(heard.verdict, heard.ping, decide(situation) if not due.external else OUTSIDE)
 
 
 def _place(tx: Transaction, name: str, by: Caller) -> Due:
@@ -89,15 +99,22 @@ def _place(tx: Transaction, name: str, by: Caller) -> Due:
     return Due(by.name, place, external, tx.now, tx.now, hourly=False, last=None)
 
 
-async def _ask(means: Means, due: Due, check_id: str, done_by: str) -> tuple[Verdict, Ping | None]:
-    """Both answers, and the ping if one is needed."""
+async def _ask(means: Means, due: Due, check_id: str, done_by: str) -> Heard:
+    """Both answers, the ping if one is needed, and if that is not answered either whether anybody is reached from here."""
+    stale_s = means.settings.stale_s
     if due.external:
-        return await means.store.read(of_external, due.place.name, means.settings.stale_s), None
+        return Heard(await means.store.read(of_external, due.place.name, stale_s))
     by = OPERATOR if done_by else due.checker
     verdict = await asking.ask(due.place, Asker(by, means.token_of(by)), check_id, due.now)
-    situation = await means.store.read(situation_of, due, verdict, None, means.settings.stale_s)
-    needed = decide(situation).action == "ping"
-    return verdict, await asking.ping(due.place) if needed else None
+    situation = await means.store.read(situation_of, due, verdict, None, stale_s)
+    if decide(situation).action != "ping":
+        return Heard(verdict)
+    ping = await asking.ping(due.place)
+    if ping != "none":
+        return Heard(verdict, ping)
+    others = await means.store.read(checking.witnesses, due.checker, due.place.name, stale_s)
+    answers = await asyncio.gather(*(asking.ping(place) for place in others))
+    return Heard(verdict, ping, cut_off=bool(answers) and set(answers) == {"none"})
 
 
 def of_external(tx: Transaction, name: str, stale_s: float) -> Verdict:
@@ -151,12 +168,12 @@ def _asked_elsewhere(tx: Transaction, name: str) -> float | None:
     return max((step.at for step in steps if step.action == "restart"), default=None)
 
 
-def conclude(tx: Transaction, due: Due, found: Found, ping: Ping | None, settings: Settings) -> Looked:
+def conclude(tx: Transaction, due: Due, found: Found, ping: Ping | None, settings: Settings, *, cut_off: bool = False) -> Looked:
     """Store what a look came to and do what follows from it, in one transaction."""
     tx.lock("agent", due.place.name)
-    situation = situation_of(tx, due, found.verdict, ping, settings.stale_s)
-    decision = decide(situation) if not due.external else Decision("well", "it has no process of ours")
-    unreachable = ping in ("none", "degraded")
+    situation = situation_of(tx, due, found.verdict, ping, settings.stale_s)._replace(cut_off=cut_off)
+    decision = decide(situation) if not due.external else OUTSIDE
+    unreachable = ping in ("none", "degraded") and not cut_off
     if not checking.record(tx, due, found._replace(unreachable=unreachable), again_s=_again_s(decision, settings)):
         return Looked(found.verdict, ping, Decision("wait", "somebody else is its buddy now"))
     if decision.action == "well":
@@ -181,7 +198,7 @@ def _end(tx: Transaction, name: str, decision: Decision) -> None:
 def _step_in(tx: Transaction, due: Due, found: Found, situation: Situation, decision: Decision) -> None:
     """Open the incident if there is none, and do the next step: each once (B3)."""
     name = due.place.name
-    cause = situation.silence.sentence if situation.silence is not None else f"{name} did not beat {situation.silent_for}"
+    cause = situation.silence.sentence if situation.silence is not None else f"{name} did not beat for {situation.silent_s:.0f} s"
     data = {"buddy": due.checker, "checkId": found.check_id, "reason": situation.silence.fault if situation.silence else "silent"}
     ident, _ = incidents.opened(tx, name, KIND, cause, data=data)
     if situation.ping is not None and "ping" not in situation.steps:
