@@ -1,11 +1,13 @@
-"""Who takes work that its own agent can't do now: a live, able agent with the fewest open tasks, of two the one with the same sort of brain (H3, H4).
+"""Who takes work that its own agent can't do now: a live, able agent with the fewest open tasks (H3, H4).
 
 A paid brain takes over from a paid one only: nothing may cost money because something else broke. The choice is pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 from typing import NamedTuple
 
 from covey.agents.model import GLOBAL
@@ -15,6 +17,7 @@ from covey.store import Transaction, statement
 
 ABLE_NOW = statement(__package__, "able_now")
 
+MOST = 64
 ALIVE_S = 60.0
 """Who has not beaten for so long is not asked (A3)."""
 
@@ -38,20 +41,26 @@ class Wanted(NamedTuple):
 
 
 def able_now(tx: Transaction, capability: str | None, alive_s: float = ALIVE_S) -> list[Candidate]:
-    """Who has the capability and takes work right now (A1a): alive, neither flagged, given up nor behind an open breaker."""
+    """Who has the capability and takes work right now (A1a): alive, neither flagged, given up nor behind an open breaker.
+
+    Of each kind of brain those with the fewest open tasks, some dozens at most.
+    """
     rows = tx.all(ABLE_NOW, queue=f"{GLOBAL}:{capability or 'general'}", alive_after=tx.now - alive_s)
-    return [Candidate(row.id, row.brain, row.place, row.tasks) for row in rows]
+    kinds: defaultdict[str, list[Candidate]] = defaultdict(list)
+    for row in rows:
+        kinds[row.brain].append(Candidate(row.id, row.brain, row.place, row.tasks))
+    return [each for found in kinds.values() for each in nsmallest(MOST, found, key=lambda each: (each.tasks, each.place))]
 
 
-def choose(wanted: Wanted, candidates: Iterable[Candidate], taken: Mapping[str, int] | None = None) -> str | None:
+def choose(wanted: Wanted, candidates: Sequence[Candidate], taken: Mapping[str, int] | None = None) -> str | None:
     """The name of who is best for it, never its owner; None if nobody is able. `taken` is what each has been given since. Pure.
 
     Whoever failed it comes last.
     """
     more = taken or {}
-    able = [each for each in candidates if each.name != wanted.owner and _may(wanted, each)]
+    kinds = _kinds_for(wanted, {each.brain for each in candidates})
     best = min(
-        able,
+        (each for each in candidates if each.name != wanted.owner and each.brain in kinds),
         key=lambda each: (
             wanted.failed_by.count(each.name),
             each.tasks + more.get(each.name, 0),
@@ -63,7 +72,7 @@ def choose(wanted: Wanted, candidates: Iterable[Candidate], taken: Mapping[str, 
     return best.name if best is not None else None
 
 
-def _may(wanted: Wanted, candidate: Candidate) -> bool:
-    if candidate.brain in PAID_KINDS and wanted.brain not in PAID_KINDS:
-        return False
-    return candidate.brain != "rules" or recognised(wanted.description) is not None
+def _kinds_for(wanted: Wanted, there: set[str]) -> set[str]:
+    """The kinds of brains that may do it."""
+    found = there if wanted.brain in PAID_KINDS else there - PAID_KINDS
+    return found - {"rules"} if "rules" in found and recognised(wanted.description) is None else found
