@@ -10,7 +10,7 @@ import asyncio
 from covey.app.buddy_means import buddy_means
 from covey.app.duties import Keeping
 from covey.base.errors import CoveyError
-from covey.buddies import checking
+from covey.buddies import checking, covering
 from covey.buddies.covering import Coverer
 from covey.healing import buddying
 from covey.healing.buddy_timer import cover
@@ -69,8 +69,9 @@ class Buddies:
         await cover(means, self._coverer)
 
     async def forget(self, _fence: int = 0) -> None:
-        """Drop the records of agents that are gone."""
+        """Drop the records of agents and mail that are gone."""
         await self._keeping.store.write(checking.forget_the_gone)
+        await self._keeping.store.write(covering.forget_taken)
 
 
 def raise_first(found: list[buddying.Looked | BaseException]) -> None:

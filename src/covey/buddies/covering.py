@@ -24,6 +24,7 @@ UNCOVER = statement(__package__, "uncover")
 URGENT = statement(__package__, "urgent")
 SHOWN = statement(__package__, "shown")
 DROP_TAKEN = statement(__package__, "drop_taken")
+DROP_SHOWN = statement(__package__, "drop_shown")
 
 STALE_S = 60.0
 SHOWN_AT_ONCE = 20
@@ -168,6 +169,11 @@ def _show(tx: Transaction, name: str, buddy: str, why: str) -> None:
     data: dict[str, object] = {"for": name, "messageIds": ids}
     sending.notify(tx, buddy, subject, body, type="alert", priority="urgent", data=data, prompts=True)
     tx.happened("buddy.shown", agent=name, subject=buddy, to=buddy, messages=ids)
+
+
+def forget_taken(tx: Transaction) -> int:
+    """How many records of shown mail that waits no more were dropped: of agents that were removed, too."""
+    return tx.run(DROP_SHOWN)
 
 
 def _words(row: Row) -> str:
