@@ -29,10 +29,12 @@ REWRITE = statement(__package__, "rewrite")
 COLD_LINES = statement(__package__, "cold_lines")
 OLDEST_RAW = statement(__package__, "oldest_raw")
 
-GROUP = 20
+GROUP = 8
 """So many entries become one summary at most."""
 WORTH = 0.9
 """A summary that is not so much smaller than what it stands for is not worth it."""
+LAST_SHARE = 0.25
+"""The newest entries, up to so much of the bound, stay as they were said if the rest is enough."""
 SAVES = 0.5
 """About what a summary saves, to know how many entries are needed."""
 LINES = 12
@@ -49,8 +51,9 @@ def compress(tx: Transaction, agent: str, max_tokens: int, why: str, *, adding: 
     tx.lock("mailbox", agent)
     tx.run(BEGIN, agent=agent)
     step = _Step(tx, agent, max_tokens, adding)
-    step.warm(step.unpinned(), target=max_tokens * BACK_TO)
-    step.cold(step.unpinned(), target=max_tokens * BACK_TO)
+    step.shrink(step.unpinned(but_last=int(max_tokens * LAST_SHARE)))
+    if step.size + adding > max_tokens * WARN_AT:
+        step.shrink(step.unpinned())
     if step.size + adding <= max_tokens:
         recheck(tx, agent, max_tokens)
         return step.end(why, None)
@@ -114,9 +117,23 @@ class _Step:
         self._since: float | None = None
         self._pinned = pinned(tx, agent)
 
-    def unpinned(self) -> list[Entry]:
-        """The live entries that are of nothing open, oldest first."""
-        return [entry for entry in self.live if entry.source not in self._pinned.ids]
+    def unpinned(self, but_last: int = 0) -> list[Entry]:
+        """The live entries that are of nothing open, oldest first, but for the newest ones of so many tokens."""
+        fresh = self.tx.now - HOT_S
+        found = [
+            entry for entry in self.live if entry.source not in self._pinned.ids and not (entry.form == "pinned" and entry.at > fresh)
+        ]
+        while found and found[-1].form == "raw" and found[-1].tokens <= but_last:
+            but_last -= found.pop().tokens
+        return found
+
+    def shrink(self, entries: list[Entry]) -> None:
+        """Bring the whole down to half its bound, as far as these allow: by summaries, then out of sight, oldest first."""
+        target = self.max_tokens * BACK_TO
+        known = {entry.id for entry in self.live}
+        self.warm(entries, target)
+        made = [entry for entry in self.live if entry.id not in known]
+        self.cold(sorted([entry for entry in entries if entry in self.live] + made, key=lambda entry: entry.at), target)
 
     def warm(self, entries: Iterable[Entry], target: float) -> None:
         """Put summaries in the place of raw entries, oldest first, until the size is down to the target."""
@@ -154,6 +171,10 @@ class _Step:
         """Move entries out of sight, oldest first, until the size is down to the target; a line and a pointer stay."""
         gone: list[Entry] = []
         size = self.size + self.adding
+        if size <= target:
+            return
+        line = next((entry.tokens for entry in self.live if entry.form == "cold"), 0)
+        size += max(0, int(self.max_tokens * COLD_SHARE) - line)
         for entry in entries:
             if size <= target:
                 break
@@ -274,7 +295,7 @@ class _Step:
         """Keep the account, say what happened."""
         tier = "emergency" if self.emergencies else "cold" if self.moved else "warm" if self.summaries else "none"
         if self.archived or not aged:
-            self.tx.run(COMPRESSED, agent=self.agent, size=self.size, now=self.tx.now, cold=self.moved, since=self._since)
+            self.tx.run(COMPRESSED, agent=self.agent, size=self.size + self.adding, now=self.tx.now, cold=self.moved, since=self._since)
         news: dict[str, Any] = {"before": self.before, "size": self.size, "entries": self.archived, "max": self.max_tokens, "why": why}
         if self.summaries:
             self.tx.happened("context.compressed", agent=self.agent, summaries=self.summaries, **news)
