@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from covey.agents.model import THE_SYSTEM
 from covey.app.duties import step_clock
 from covey.brains.model import Outcome
+from covey.contexts import checkpoints, entries
+from covey.contexts import reading as contexts
 from covey.healing.cycle import Deposed, fenced
 from covey.nodes import records
 from covey.planning.model import Planned
@@ -188,6 +190,21 @@ async def test_one_slow_agent_delays_no_other(ward: Ward) -> None:
     ward.cycle._answers = answers
     async with asyncio.timeout(20):
         assert (await ward.round()).asked == 8
+
+
+@rule("H8", "C3")
+async def test_a_context_above_its_warning_line_is_cleaned_up_once(ward: Ward) -> None:
+    for number in range(40):
+        text = f"{number} " + "what was said and done at length, " * 40
+        await ward.store.write(entries.remember, "coder", "note", text, source=f"msg_{number}", max_tokens=100_000)
+    await ward.store.write(checkpoints.save, "coder", item="msg_39", outcome="done", summary="", max_tokens=100_000)
+    before = await ward.store.read(contexts.size_of, "coder")
+    assert before > 8192
+    await ward.round()
+    assert await ward.store.read(contexts.size_of, "coder") <= 0.5 * 8192
+    after = await ward.store.read(events.last)
+    await ward.round()
+    assert await ward.store.read(events.last) == after
 
 
 @rule("H8")

@@ -92,6 +92,17 @@ def test_the_incident_tells_the_whole_story_and_ends_when_it_serves(desk: Desk) 
     assert desk.hand(incidents.open_of, "coder") == []
 
 
+@rule("H4", "C5")
+def test_one_that_comes_back_begins_from_its_checkpoint_and_its_incident_says_so(desk: Desk) -> None:
+    first = desk.add("one")
+    desk.settle(desk.begin("coder"))
+    die(desk, "coder")
+    (open_now,) = desk.hand(incidents.open_of, "coder")
+    come_back(desk, "coder")
+    (restored,) = [each for each in desk.hand(incidents.find, open_now.incident_id).steps if each.action == "restored"]
+    assert first in restored.sentence
+
+
 @rule("H4")
 def test_a_task_in_a_heirs_hands_keeps_its_place_in_line(desk: Desk) -> None:
     names = [desk.add(f"task {number}") for number in range(6)]

@@ -13,6 +13,7 @@ from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.healing import cleaning
 from covey.healing import retention as incidents
 from covey.healing.cycle import Cycle, Lead
 from covey.healing.pressing import Watcher
@@ -171,10 +172,6 @@ async def _tidy(keeping: Keeping) -> None:
         log.info("past their retention: %s", ", ".join(f"{count} {name}" for name, count in gone.items() if count))
 
 
-def clean_up(tx: Transaction, agent: str) -> None:
-    """An agent's context is made smaller, since its machine is short of something (H10)."""
-
-
 def _cycle(keeping: Keeping) -> Cycle:
     """The controller's cycle, with what it needs of the nodes and of planning."""
 
@@ -209,7 +206,9 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     cycle = _cycle(keeping)
     found = [
         Duty("cycle", min(settings.cycle_s, CYCLE_LOOK_S), True, cycle.when_due),
-        Duty("room", ROOM_S, False, Watcher(store, keeping.node, lambda: room(Path(settings.data_dir)), clean_up).one_round),
+        Duty(
+            "room", ROOM_S, False, Watcher(store, keeping.node, lambda: room(Path(settings.data_dir)), cleaning.of_short_machine).one_round
+        ),
         Duty("tasks of the absent", min(LEND_S, settings.back_s), True, lend),
         Duty("work for nobody", UNABLE_S, True, Onlooker(store, lambda: keeping.settings().stale_s).one_round),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from covey.base.errors import Conflict, CoveyError
 from covey.base.settings import Settings
-from covey.healing import incidents, lending, remedies, signs
+from covey.healing import cleaning, incidents, lending, remedies, signs
 from covey.healing.diagnosis import Ailment, Limits, diagnose, span
 from covey.healing.remedies import Planner
 from covey.healing.signs import Patience, Ward
@@ -160,6 +160,8 @@ class Cycle:
                     writes.append((remedies.silent, name, ailment))
                 elif ailment.kind == "task_timeout":
                     writes.append((remedies.overran, name, ailment))
+        bounds = {agent.id: agent.max_context for agent in self._settings().agents}
+        writes += [(cleaning.of_full, name) for name in await self._store.read(cleaning.full, bounds)]
         writes += [(remedies.unanswered, row.agent, row.since) for row in ward.unanswered]
         await self._write_all(fence, writes)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from covey.agents import living, roster
 from covey.contexts import checkpoints
+from covey.contexts.checkpoints import Checkpoint
 from covey.healing import giving_up, incidents, lending
 from covey.healing.diagnosis import span
 from covey.store import Transaction
@@ -68,13 +69,13 @@ def arrive(
     """
     tx.lock("mailbox", name)
     living.arrive(tx, name, node=node, pid=pid, start_ticks=start_ticks, boot_id=boot_id, port=port)
-    checkpoints.restore(tx, name)
-    returned = back(tx, name, f"process {pid} serves", freed=freed)
+    begins_from = checkpoints.restore(tx, name)
+    returned = back(tx, name, f"process {pid} serves", freed=freed, begins_from=begins_from)
     giving_up.has_brain(tx, name) if no_brain is None else giving_up.gave_up(tx, name, no_brain, "no_brain")
     return returned
 
 
-def back(tx: Transaction, name: str, how: str, *, freed: int = 0) -> list[str]:
+def back(tx: Transaction, name: str, how: str, *, freed: int = 0, begins_from: Checkpoint | None = None) -> list[str]:
     """The agent is well again, told in `how`: its incidents end, its lent tasks are its own again; their ids."""
     returned = lending.take_back(tx, name)
     for incident in incidents.open_of(tx, name):
@@ -82,6 +83,9 @@ def back(tx: Transaction, name: str, how: str, *, freed: int = 0) -> list[str]:
             continue
         if freed:
             incidents.step(tx, incident.incident_id, "put_back", f"{freed} runs died with it; what they held is tried again.")
+        if begins_from is not None:
+            words = f"its context is restored from its checkpoint after {begins_from.item} ({begins_from.outcome})."
+            incidents.step(tx, incident.incident_id, "restored", words)
         if returned:
             incidents.step(tx, incident.incident_id, "tasks_returned", f"{len(returned)} tasks that nobody had begun are its own again.")
         incidents.end_incident(tx, incident.incident_id, "back", f"{how}, {span(tx.now - incident.opened_at)} after this began.")
