@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import msgspec
-import pytest
 
 from covey.agents import configuring, living, roster
 from covey.agents.model import OPERATOR
@@ -18,7 +17,7 @@ from covey.app.duties import Keeping
 from covey.base.settings import Settings
 from covey.buddies import checking, covering
 from covey.healing import buddying, incidents
-from covey.healing.buddy_timer import LONGEST_S, BuddyTimer, first_s
+from covey.healing.buddy_timer import LONGEST_S, BuddyTimer, spread_s
 from covey.healing.buddying import Means
 from covey.store import Store, events
 from tests.api.world import Process, give_tokens, token_of
@@ -142,11 +141,13 @@ async def test_a_person_sees_how_an_agent_is_and_nothing_is_done_about_it(fleet:
     assert await told(fleet, "agent.restart_asked") == []
 
 
-@pytest.mark.parametrize("name", ["chief", "a1", "a999"])
-def test_first_looks_are_spread_and_the_same_each_time(name: str) -> None:
-    assert first_s(name, 3600) == first_s(name, 3600)
-    assert 30 <= first_s(name, 3600) <= 60
-    assert first_s(name, 2) == 2
+def test_the_looks_of_a_large_fleet_are_spread_over_five_minutes_and_those_of_a_small_one_are_not() -> None:
+    names = [f"a{number}" for number in range(10_000)]
+    looks = sorted(spread_s(name, len(names), 3600) for name in names)
+    assert 0 <= looks[0] < 1 < 299 < looks[-1] <= 300
+    busiest = max(sum(start <= look < start + 1 for look in looks) for start in range(300))
+    assert busiest < 70
+    assert all(spread_s(name, 8, 3600) <= 0.8 for name in names[:100])
 
 
 @rule("B3", "B5", "N3")

@@ -13,7 +13,7 @@ from covey.base.settings import AgentSettings, BrainSettings, Settings
 from covey.buddies import checking
 from covey.buddies.asking import Ping
 from covey.buddies.checking import Due, Found
-from covey.buddies.model import Answer, Silence, Verdict
+from covey.buddies.model import CONTROLLER, Answer, Silence, Verdict
 from covey.contexts import entries
 from covey.contexts import reading as contexts
 from covey.healing import buddying, incidents
@@ -103,7 +103,7 @@ def test_the_controller_does_a_check_that_is_more_than_ten_minutes_late(hand: Ha
     hand.clock.at += 2
     late = hand(buddying.overdue, 3600.0)
     assert [due.checker for due in late] == [agent.id for agent in EIGHT.agents if agent.id != "coder"]
-    hand(buddying.conclude, late[0], Found(answer("ops"), "c", buddying.CONTROLLER), None, EIGHT)
+    hand(buddying.conclude, late[0], Found(answer("ops"), "c", CONTROLLER), None, EIGHT)
     last = hand(checking.last, "chief")
     assert last is not None
     assert last.done_by == "controller"
@@ -265,3 +265,25 @@ def test_a_buddys_nearly_full_context_is_cleaned_up_once(hand: Hand) -> None:
     hand.clock.at += 3600
     look(hand, full)
     assert len(told(hand, "buddy.cleaned")) == 1, "an old word about it changes nothing"
+
+
+@rule("B1", "B2")
+def test_whom_nobody_watches_the_controller_does(hand: Hand) -> None:
+    alone = Settings(agents=(AgentSettings(id="solo", port=8001),))
+    hand(configuring.configure, alone)
+    hand(living.arrive, "solo", node="here", pid=7, start_ticks=1, boot_id="b", port=8001)
+    hand.clock.at += 61
+    (due,) = hand(buddying.overdue, 3600.0)
+    assert (due.place.name, due.who, due.hourly) == ("solo", "controller", True)
+    hand(buddying.conclude, due, Found(answer("solo", status="idle", queue_length=0), "c", CONTROLLER), None, alone)
+    assert hand(buddying.overdue, 3600.0) == []
+    assert [(event.agent, event.subject) for event in told(hand, "buddy.checked")] == [("solo", "controller")]
+    hand(checking.forget_the_gone)
+    hand.clock.at += 3600 + 601
+    (due,) = hand(buddying.overdue, 3600.0)
+    hand(buddying.conclude, due, Found(SLOW, "c", CONTROLLER), "none", alone)
+    assert steps(hand, "solo") == ["ping", "restart"]
+    hand.clock.at += 3600 + 601
+    (due,) = hand(buddying.overdue, 3600.0)
+    hand(buddying.conclude, due, Found(SLOW, "c", CONTROLLER), "none", alone)
+    assert len(alerts(hand, "operator")) == 1, "in a fleet of one the operator is told"

@@ -12,9 +12,10 @@ from covey.app.duties import Keeping
 from covey.base.errors import CoveyError
 from covey.buddies import checking, covering
 from covey.buddies.covering import Coverer
+from covey.buddies.model import CONTROLLER
 from covey.healing import buddying
 from covey.healing.buddy_timer import cover
-from covey.healing.buddying import CONTROLLER, Means
+from covey.healing.buddying import Means
 from covey.nodes.node import Duty
 from covey.notices.telling import Telling
 

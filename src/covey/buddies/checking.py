@@ -8,7 +8,7 @@ from covey.agents import checking as vitals
 from covey.agents import roster
 from covey.agents.model import OPERATOR, as_agent
 from covey.buddies.asking import Place
-from covey.buddies.model import CHECK_S, FOLLOW_S, OVERDUE_S, Answer, Last, Silence, Verdict, due_at
+from covey.buddies.model import CHECK_S, CONTROLLER, FOLLOW_S, OVERDUE_S, Answer, Last, Silence, Verdict, due_at
 from covey.store import Row, Transaction, statement
 
 LAST = statement(__package__, "last")
@@ -17,6 +17,7 @@ NOTE = statement(__package__, "note")
 DUE = statement(__package__, "due")
 DUES = statement(__package__, "dues")
 OVERDUE = statement(__package__, "overdue")
+UNWATCHED = statement(__package__, "unwatched")
 WITNESSES = statement(__package__, "witnesses")
 DROP_CHECKS = statement(__package__, "drop_checks")
 
@@ -35,6 +36,16 @@ class Due(NamedTuple):
     hourly: bool
     """Whether it is a check, or but a look between two checks at one that does not answer."""
     last: Last | None
+
+    @property
+    def by_controller(self) -> bool:
+        """Whether nobody watches the agent, so that the controller does."""
+        return self.checker.startswith(f"{CONTROLLER}:")
+
+    @property
+    def who(self) -> str:
+        """Who looks, in words."""
+        return CONTROLLER if self.by_controller else self.checker
 
     @property
     def is_due(self) -> bool:
@@ -64,7 +75,17 @@ def overdue(tx: Transaction, check_s: float = CHECK_S) -> list[Due]:
     before = tx.now - OVERDUE_S
     rows = tx.all(OVERDUE, checked_before=before - check_s, look_before=before)
     found = [_due(tx.now, row, last(tx, row.checker), check_s) for row in rows]
-    return [each for each in found if each.is_overdue]
+    unwatched = tx.all(UNWATCHED, checked_before=before - check_s, look_before=before)
+    return [each for each in found if each.is_overdue] + [
+        _controllers(tx.now, row, last(tx, f"{CONTROLLER}:{row.checked}"), check_s) for row in unwatched
+    ]
+
+
+def _controllers(now: float, row: Row, before: Last | None, check_s: float) -> Due:
+    """A look of the controller at an agent that nobody watches: it stands for the buddy that there is not (B1, B2)."""
+    at = due_at(check_s, row.created_at, row.at, row.checked, before)
+    hourly = row.at is None or now >= row.at + check_s
+    return Due(f"{CONTROLLER}:{row.checked}", Place(row.checked, row.host, row.port), row.brain == EXTERNAL, at, now, hourly, before)
 
 
 def _due(now: float, row: Row, before: Last | None, check_s: float) -> Due:
@@ -117,7 +138,7 @@ def record(tx: Transaction, due: Due, found: Found, again_s: float = FOLLOW_S) -
     `again_s`: how soon one that did not answer is looked after again.
     """
     checker, checked = due.checker, due.place.name
-    if roster.find(tx, checker).buddy != checked:
+    if not due.by_controller and roster.find(tx, checker).buddy != checked:
         return False
     before, missed = last(tx, checker), isinstance(found.verdict, Silence)
     outcome: Literal["answered", "missed"] = "missed" if missed else "answered"
@@ -136,11 +157,11 @@ def record(tx: Transaction, due: Due, found: Found, again_s: float = FOLLOW_S) -
         answered=int(due.hourly and not missed),
         missed=int(missed),
     )
-    if due.hourly:
+    if due.hourly and not due.by_controller:
         vitals.checked(tx, checked, as_agent(checker))
     news = before is None or (before.checked, before.outcome, before.reason) != (checked, outcome, reason[:500])
     if due.hourly or news:
-        say(tx, checker, checked, found)
+        say(tx, due.who, checked, found)
     return True
 
 

@@ -25,6 +25,8 @@ ANSWER_BYTES = 65_536
 FULL = 0.8
 """A context fuller than this is to be cleaned up (B4)."""
 
+CONTROLLER = "controller"
+
 Fault = Literal["no answer", "slow", "refused", "garbage", "another name"]
 _NAMED = re.compile(rb'\s*\{\s*"agentId"\s*:\s*"([a-z][a-z0-9-]{0,31})"')
 

@@ -20,8 +20,10 @@ LONGEST_S = 300.0
 """It looks whether it is time at least so often: what is due may have changed."""
 SHORTEST_S = 1.0
 START_S = 30.0
-SPREAD_S = 30.0
-"""The first look comes so long after the start, so that the fleet is up; the agents of a large fleet not all at once."""
+"""The first look comes so long after the start, so that the fleet is up."""
+SPREAD_S = 0.1
+LONGEST_SPREAD_S = 300.0
+"""Looks of a fleet are spread over so long an agent, and so long at most, so that 10,000 do not look at once."""
 
 
 class BuddyTimer:
@@ -33,10 +35,13 @@ class BuddyTimer:
         self._clock = clock
         self._led = led
         self._coverer = Coverer()
+        self._spread_s = 0.0
 
     async def go_on(self) -> None:
         """Rounds until cancelled, each when the one before says. A round that fails is tried again."""
-        await self._clock.sleep(first_s(self._agent, self._means.settings.buddy_check_s))
+        settings = self._means.settings
+        self._spread_s = spread_s(self._agent, len(settings.agents), settings.buddy_check_s)
+        await self._clock.sleep(min(START_S, settings.buddy_check_s) + self._spread_s)
         while True:
             wait_s = FOLLOW_S
             try:
@@ -57,7 +62,7 @@ class BuddyTimer:
             await buddying.check(self._means, due)
             due = await self._means.store.read(checking.due, self._agent, check_s)
         left = due.at - due.now if due is not None else LONGEST_S
-        return min(max(left, SHORTEST_S), LONGEST_S if self._led() else FOLLOW_S)
+        return min(max(left, SHORTEST_S) + self._spread_s, LONGEST_S if self._led() else FOLLOW_S)
 
     async def cover(self) -> None:
         """A round of covering, as the leader does it."""
@@ -73,7 +78,7 @@ async def cover(means: Means, coverer: Coverer) -> None:
         await means.store.write(covering.cover, stale_s, twice)
 
 
-def first_s(agent: str, check_s: float) -> float:
-    """How long after its process's start an agent first looks, the same each time. Pure."""
+def spread_s(agent: str, agents: int, check_s: float) -> float:
+    """How much later than it might an agent of so large a fleet looks, the same each time. Pure."""
     share = zlib.crc32(agent.encode()) / 2**32
-    return min(START_S + SPREAD_S * share, check_s)
+    return share * min(SPREAD_S * agents, LONGEST_SPREAD_S, check_s)

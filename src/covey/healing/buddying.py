@@ -31,7 +31,6 @@ from covey.reports import status
 from covey.store import Store, Transaction
 
 KIND = "buddy_down"
-CONTROLLER = "controller"
 OUTSIDE = Decision("well", "it has no process of ours")
 _OTHERS = ("heartbeat_stale", "process_died", "hung", "needs_restart")
 """Incidents whose own remedy is a restart: no second one is asked beside it."""
@@ -181,7 +180,7 @@ def conclude(tx: Transaction, due: Due, found: Found, ping: Ping | None, setting
     else:
         _step_in(tx, due, found, situation, decision)
     if isinstance(found.verdict, Answer):
-        tend(tx, due.checker, found.verdict, settings)
+        tend(tx, due, found.verdict, settings)
     return Looked(found.verdict, ping, decision)
 
 
@@ -199,14 +198,14 @@ def _step_in(tx: Transaction, due: Due, found: Found, situation: Situation, deci
     """Open the incident if there is none, and do the next step: each once (B3)."""
     name = due.place.name
     cause = situation.silence.sentence if situation.silence is not None else f"{name} did not beat for {situation.silent_s:.0f} s"
-    data = {"buddy": due.checker, "checkId": found.check_id, "reason": situation.silence.fault if situation.silence else "silent"}
+    data = {"buddy": due.who, "checkId": found.check_id, "reason": situation.silence.fault if situation.silence else "silent"}
     ident, _ = incidents.opened(tx, name, KIND, cause, data=data)
     if situation.ping is not None and "ping" not in situation.steps:
         said = "was not answered" if situation.ping == "none" else f"was answered as {situation.ping}"
-        incidents.step(tx, ident, "ping", f"{due.checker}'s buddy check: {cause}. The health ping {said}.")
+        incidents.step(tx, ident, "ping", f"{due.who}'s buddy check: {cause}. The health ping {said}.")
     if decision.action == "restart":
         incidents.step(tx, ident, "restart", f"A restart was asked of its node: {decision.why}.")
-        restarting.ask(tx, name, THE_SYSTEM, f"{due.checker}'s buddy check: {decision.why}")
+        restarting.ask(tx, name, THE_SYSTEM, f"{due.who}'s buddy check: {decision.why}")
     elif decision.action == "escalate":
         _escalate(tx, ident, due, decision)
 
@@ -217,10 +216,10 @@ def _escalate(tx: Transaction, ident: str, due: Due, decision: Decision) -> None
     who = told(name, lead, deputy, lead == OPERATOR or _is_up(tx, lead), OPERATOR)
     incidents.step(tx, ident, "escalate", f"Escalated to {' and '.join(who)}: {decision.why}.")
     body = (
-        f"{name} does not answer its buddy {due.checker}: {decision.why}.\n`covey status {name}` shows how it stands,"
+        f"{name} does not answer its buddy {due.who}: {decision.why}.\n`covey status {name}` shows how it stands,"
         f" `covey incident show {ident}` what was done. `covey restart {name}` starts it again; `covey pause {name}` lets it rest."
     )
-    data: dict[str, object] = {"incidentId": ident, "agent": name, "buddy": due.checker}
+    data: dict[str, object] = {"incidentId": ident, "agent": name, "buddy": due.who}
     for each in who:
         sending.notify(tx, each, f"{name} does not answer its buddy", body, type="alert", priority="high", data=data, prompts=True)
 
@@ -230,11 +229,11 @@ def _is_up(tx: Transaction, name: str) -> bool:
     return agent is not None and agent.takes_work and agent.failed_at is None
 
 
-def tend(tx: Transaction, checker: str, answer: Answer, settings: Settings) -> None:
+def tend(tx: Transaction, due: Due, answer: Answer, settings: Settings) -> None:
     """Tasks for a buddy with nothing to do, and a clean-up of a context that is nearly full (B4). No brain is asked."""
-    name = answer.agent_id
+    name, checker = answer.agent_id, due.who
     if answer.idle_and_empty:
-        planned = planning.plan(tx, name, settings, as_agent(checker))
+        planned = planning.plan(tx, name, settings, THE_SYSTEM if due.by_controller else as_agent(checker))
         tx.happened("buddy.planned", agent=name, subject=checker, by=checker, tasks=planned.tasks, why=planned.why[:500])
     if answer.share > FULL:
         _clean_up(tx, checker, name)
