@@ -287,3 +287,16 @@ def test_whom_nobody_watches_the_controller_does(hand: Hand) -> None:
     (due,) = hand(buddying.overdue, 3600.0)
     hand(buddying.conclude, due, Found(SLOW, "c", CONTROLLER), "none", alone)
     assert len(alerts(hand, "operator")) == 1, "in a fleet of one the operator is told"
+
+
+@rule("H2")
+def test_an_incident_of_an_agent_that_was_removed_is_ended(hand: Hand) -> None:
+    started(hand)
+    hand.clock.at += 100
+    look(hand, SLOW, "none")
+    hand(configuring.configure, msgspec.structs.replace(EIGHT, agents=tuple(each for each in EIGHT.agents if each.id != "devops")))
+    assert hand(buddying.end_of_the_gone) == 1
+    assert hand(buddying.end_of_the_gone) == 0
+    assert told(hand, "incident.ended")[-1].data["outcome"] == "removed"
+    hand(checking.forget_the_gone)
+    assert hand(checking.last, "coder") is None

@@ -73,6 +73,7 @@ class Buddies:
         """Drop the records of agents and mail that are gone."""
         await self._keeping.store.write(checking.forget_the_gone)
         await self._keeping.store.write(covering.forget_taken)
+        await self._keeping.store.write(buddying.end_of_the_gone)
 
 
 def raise_first(found: list[buddying.Looked | BaseException]) -> None:

@@ -70,7 +70,7 @@ def touched(event: Event) -> set[str] | None:
     group = event.kind.partition(".")[0]
     if event.kind in ("agent.added", "agent.removed") or group in ("fleet", "store"):
         return None
-    if group in ("file", "view", "logs", "drop"):
+    if group in ("file", "view", "logs", "drop", "notice"):
         return set()
     found = {state_file(event.agent)} if event.agent and event.agent not in RESERVED else set()
     if group == "message":

@@ -28,7 +28,9 @@ from covey.healing.model import Incident
 from covey.messages import sending
 from covey.planning import planning
 from covey.reports import status
-from covey.store import Store, Transaction
+from covey.store import Store, Transaction, statement
+
+OF_THE_GONE = statement(__package__, "of_the_gone")
 
 KIND = "buddy_down"
 OUTSIDE = Decision("well", "it has no process of ours")
@@ -227,6 +229,14 @@ def _escalate(tx: Transaction, ident: str, due: Due, decision: Decision) -> None
 def _is_up(tx: Transaction, name: str) -> bool:
     agent = roster.seek(tx, name)
     return agent is not None and agent.takes_work and agent.failed_at is None
+
+
+def end_of_the_gone(tx: Transaction) -> int:
+    """How many incidents of agents that were removed were ended: every incident has an end (H2)."""
+    rows = tx.all(OF_THE_GONE)
+    for row in rows:
+        incidents.end_incident(tx, row.id, "removed", "the agent was removed from the fleet.")
+    return len(rows)
 
 
 def tend(tx: Transaction, due: Due, answer: Answer, settings: Settings) -> None:
