@@ -226,3 +226,27 @@ Breakers.TestCase.settings = budget(max_examples=150, stateful_step_count=30, de
 def test_at_the_edge(failures: int, first: str, item: str, opens: bool) -> None:
     after = after_failure(Breaker(failures, first), item, "why", 7.0)
     assert (after.opened_at, after.until) == ((7.0, 7.0 + OPEN_S) if opens else (None, None))
+
+
+@rule("H6")
+async def test_an_open_breaker_is_open_after_a_restart_and_in_every_process(pair: tuple[Store, Store], clock: ManualClock) -> None:
+    await break_open(pair[0])
+    found = await pair[1].read(breaking.open_of, "coder")
+    assert found is not None
+    assert found.phase == "open"
+    assert await take(pair[1]) is None
+    clock.at += 30
+    await pair[1].write(living.arrive, "coder", node="n1", pid=9, start_ticks=9, boot_id="a-boot", port=8002)
+    assert await take(pair[1]) is None, "a new process is no success"
+    assert await pair[1].read(breaking.open_of, "coder") == found
+
+
+@rule("H6", "T2")
+async def test_a_step_of_the_clock_moves_an_open_breaker_along(fleet: Store, clock: ManualClock) -> None:
+    await break_open(fleet)
+    before = await fleet.read(breaking.open_of, "coder")
+    await fleet.write(living.shift_beats, 500.0)
+    after = await fleet.read(breaking.open_of, "coder")
+    assert before is not None
+    assert after is not None
+    assert after.until == before.until + 500.0
