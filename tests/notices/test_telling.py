@@ -69,7 +69,7 @@ async def test_alerts_are_told_once_each_and_nothing_else_is(fleet: Store) -> No
     await fleet.write(sending.send, draft(OPERATOR, "it burns", priority="urgent"), as_agent("devops"))
     for _ in range(3):
         await rounds.one_round()
-    assert [each.title for each in channel.taken] == ["Covey: look", "Covey: an alert"]
+    assert [each.title for each in channel.taken] == ["Covey: look", "Covey: it burns"]
     assert "it burns" in channel.taken[1].body
     assert "from devops" in channel.taken[1].body
     inbox = await fleet.read(mail.inbox, OPERATOR)

@@ -66,7 +66,7 @@ def worded(notices: Sequence[Notice]) -> list[Words]:
 
 
 def _words(notice: Notice) -> Words:
-    title = f"Covey: {_line(notice.subject or 'an alert')}"
+    title = f"Covey: {_line(notice.subject or notice.body)}"
     body = f"{fit(notice.body, BODY_BYTES)}\n\nfrom {notice.sender}, {_clock(notice.at)} · covey read {notice.message_id}"
     return Words(fit(title, TITLE_BYTES), body)
 
