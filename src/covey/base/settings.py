@@ -56,6 +56,8 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     plan: bool | None = None
     """Whether idle time is planned; None: as the kind of brain says (P3)."""
     max_context: int = 8192
+    summaries: Literal["extract", "brain"] = "extract"
+    """Who makes the summaries of its context before it is full: extraction, or its own brain, which costs turns (C4)."""
     user: str = ""
 
 

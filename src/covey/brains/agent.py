@@ -81,7 +81,13 @@ class Agent:
     has a process and an object of its own.
     """
 
-    ON: ClassVar[dict[str, str]] = {"message": "on_message", "digest": "on_digest", "task": "on_task", "split": "on_split"}
+    ON: ClassVar[dict[str, str]] = {
+        "message": "on_message",
+        "digest": "on_digest",
+        "task": "on_task",
+        "split": "on_split",
+        "summary": "on_summary",
+    }
     """Which method takes which kind of turn."""
 
     def on_message(self, message: Message, turn: Turn) -> Answers:
@@ -99,6 +105,10 @@ class Agent:
     def on_split(self, task: Task, turn: Turn) -> Answers:
         """Propose parts of a task that takes too long, with `self.split`."""
         return failure(f"{turn.agent} can't split {task.task_id}; its brain has no on_split.", permanent=True)
+
+    def on_summary(self, entries: list[dict[str, Any]], turn: Turn) -> Answers:  # noqa: ARG002 - to be overridden
+        """Put what it remembers into fewer words; every id, URL and path in it must stay, or the summary is not taken (C4)."""
+        return failure(f"{turn.agent} makes no summaries; its brain has no on_summary.", permanent=True)
 
     def can(self, description: str) -> bool:  # noqa: ARG002 - to be overridden
         """Whether it is able to do a task of this description (P1)."""

@@ -11,7 +11,7 @@ from covey.base.settings import AgentSettings
 from covey.messages.model import Draft, Message
 from covey.tasks.model import Task, TaskDraft
 
-TurnKind = Literal["message", "digest", "task", "split"]
+TurnKind = Literal["message", "digest", "task", "split", "summary"]
 OutcomeKind = Literal["done", "failed", "split", "handoff", "waiting"]
 
 
@@ -26,6 +26,7 @@ class Turn(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """What a brain is asked to do, once.
 
     `kind` message: handle `message`. digest: take note of `also`. task: do `task`. split: propose parts of `task`.
+    summary: put `context` into fewer words, with every id, URL and path word for word.
     `also` is quiet mail that rides along. At least once: `attempt` says which try this is (M3).
     """
 

@@ -50,7 +50,7 @@ def compress(tx: Transaction, agent: str, max_tokens: int, why: str, *, adding: 
     """
     tx.lock("mailbox", agent)
     tx.run(BEGIN, agent=agent)
-    step = _Step(tx, agent, max_tokens, adding)
+    step = Compression(tx, agent, max_tokens, adding)
     step.shrink(step.unpinned(but_last=int(max_tokens * LAST_SHARE)))
     if step.size + adding > max_tokens * WARN_AT:
         step.shrink(step.unpinned())
@@ -71,7 +71,7 @@ def tidy(tx: Transaction, agent: str, max_tokens: int) -> Compressed | None:
     if oldest is None or oldest.at is None or oldest.at > tx.now - HOT_S or (known is not None and tx.now - known.tidied_at < TIDY_S):
         return None
     tx.run(BEGIN, agent=agent)
-    step = _Step(tx, agent, max_tokens, 0)
+    step = Compression(tx, agent, max_tokens, 0)
     hot, warm = tx.now - HOT_S, tx.now - WARM_S
     step.cold((entry for entry in step.unpinned() if entry.at <= warm), target=-1)
     step.warm((entry for entry in step.unpinned() if entry.at <= hot), target=-1)
@@ -106,7 +106,7 @@ def _why_too_large(tokens: int, max_tokens: int) -> str | None:
     )
 
 
-class _Step:
+class Compression:
     """One compression at work: the live entries, and how large they are by now."""
 
     def __init__(self, tx: Transaction, agent: str, max_tokens: int, adding: int) -> None:
@@ -120,9 +120,7 @@ class _Step:
     def unpinned(self, but_last: int = 0) -> list[Entry]:
         """The live entries that are of nothing open, oldest first, but for the newest ones of so many tokens."""
         fresh = self.tx.now - HOT_S
-        found = [
-            entry for entry in self.live if entry.source not in self._pinned.ids and not (entry.form == "pinned" and entry.at > fresh)
-        ]
+        found = [entry for entry in self.live if entry.source not in self._pinned.ids and not (entry.form == "pinned" and entry.at > fresh)]
         while found and found[-1].form == "raw" and found[-1].tokens <= but_last:
             but_last -= found.pop().tokens
         return found
