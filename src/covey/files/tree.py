@@ -10,6 +10,7 @@ import msgspec
 from covey.agents import roster
 from covey.agents.model import OPERATOR, RESERVED
 from covey.base.errors import Gone, Unknown
+from covey.buddies import covering
 from covey.messages import reading as mail
 from covey.messages.model import Message
 from covey.nodes import records
@@ -78,7 +79,9 @@ def touched(event: Event) -> set[str] | None:
     elif group == "task":
         found |= _touched_by_task(event)
     elif group == "buddy":
-        found |= {HEALTH} | {state_file(name) for name in (event.data.get("by"), event.data.get("before")) if name and name not in RESERVED}
+        found |= {HEALTH, BUDDIES} | {
+            state_file(name) for name in (event.data.get("by"), event.data.get("before")) if name and name not in RESERVED
+        }
     elif group in ("agent", "leader", "node"):
         found |= {MESSAGES, HEARTBEATS, PROTOCOL, HEALTH}
     else:
@@ -184,7 +187,10 @@ def _five(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _buddies(tx: Transaction, _stale_s: float) -> dict[str, Any]:
-    return {"buddyPairs": {agent.id: agent.buddy for agent in roster.everyone(tx) if agent.buddy}}
+    return {
+        "buddyPairs": {agent.id: agent.buddy for agent in roster.everyone(tx) if agent.buddy},
+        "covering": {each.agent: each.buddy for each in covering.coverings(tx)},
+    }
 
 
 _MAKERS: dict[str, Callable[[Transaction, float], object]] = {
