@@ -57,6 +57,20 @@ async def test_an_incident_that_needs_a_person_calls_the_operator_and_the_lead_o
 
 
 @rule("H2")
+async def test_a_person_is_called_to_any_open_incident_once_and_to_none_that_has_ended(fleet: Store) -> None:
+    ident = await fleet.write(incidents.open_incident, "chief", "hung", "silent")
+    for _ in range(2):
+        await fleet.write(incidents.call_person, ident, "it has not come back")
+    (told,) = (await fleet.read(mail.inbox, "operator")).items
+    assert told.body.startswith("it has not come back")
+    assert (await fleet.read(mail.inbox, "chief")).items == [], "who is concerned is not told of itself"
+    over = await fleet.write(incidents.open_incident, "ops", "hung", "silent")
+    await fleet.write(incidents.end_incident, over, "back", "it serves")
+    await fleet.write(incidents.call_person, over)
+    assert len((await fleet.read(mail.inbox, "operator")).items) == 1
+
+
+@rule("H2")
 async def test_what_ended_long_ago_goes_with_its_steps_and_what_is_open_stays(fleet: Store, clock: ManualClock) -> None:
     old = await fleet.write(incidents.open_incident, "coder", "hung", "old", subject="a")
     still = await fleet.write(incidents.open_incident, "coder", "hung", "open", subject="b")

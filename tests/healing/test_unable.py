@@ -52,6 +52,7 @@ async def test_a_fleet_that_comes_up_alarms_nobody_and_silence_and_breakers_coun
     for _ in range(2):
         await onlooker.one_round()
     assert await fleet.read(unable.unable, 60.0) == ["urgent:test"]
+    assert await fleet.read(incidents.open_of, "") == []
     await awake(fleet)
     for _ in range(3):
         await onlooker.one_round()

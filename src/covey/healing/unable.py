@@ -66,7 +66,7 @@ class Onlooker:
         """One look. Nothing is written unless something has changed."""
         found = await self._store.read(unable, self._alive_s())
         self._seen = {queue: self._seen.get(queue, 0) + 1 for queue in found}
-        sure = sorted(queue for queue, rounds in self._seen.items() if rounds >= ROUNDS)
-        if sure != self._told and not any(rounds < ROUNDS for rounds in self._seen.values()):
-            await self._store.write(tell, sure)
-            self._told = sure
+        sure = all(rounds >= ROUNDS for rounds in self._seen.values())
+        if sure and found != self._told:
+            await self._store.write(tell, found)
+            self._told = found
