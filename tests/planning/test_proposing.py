@@ -8,12 +8,12 @@ from covey.agents import living
 from covey.agents.model import THE_OPERATOR, THE_SYSTEM, as_agent
 from covey.base.settings import BrainSettings, PlanningSettings, Settings
 from covey.brains.model import Outcome
-from covey.planning import proposing
+from covey.planning import planning, proposing
 from covey.reports import spending
 from covey.runner import settling, taking
 from covey.runner.work import Limits, Work
 from covey.store import events
-from covey.tasks import adding, reading
+from covey.tasks import adding, changing, reading
 from covey.tasks.model import Task, TaskDraft
 from tests.inline import Hand
 from tests.planning.idle import COMMAND, PYTHON, add, finish_all, fleet_of, later, plan, set_up
@@ -146,6 +146,18 @@ def test_a_proposal_is_not_made_again_within_a_day_nor_over_a_budget(hand: Hand)
     )
     assert len(queue(hand, "devops")) == 1
     assert refusals(hand)[-1].startswith("the budget is spent: 5 of 5 generated tasks in 24 hours")
+
+
+@rule("P4")
+def test_what_was_proposed_long_ago_is_forgotten(hand: Hand) -> None:
+    settings = set_up(hand, SETTINGS)
+    for number in range(4):
+        propose(hand, asked(hand), TaskDraft(description=f"Write letter {number}", agent="sales"))
+        (task,) = queue(hand, "sales")
+        hand(changing.refuse, task.task_id, THE_OPERATOR, "no")
+        later(hand, 90_000, settings)
+    with hand.transaction() as tx:
+        assert len([row for row in tx.all(planning.PASTS, agent="sales") if row.template.startswith("propose.")]) == 1
 
 
 @rule("P4", "P2")

@@ -29,8 +29,10 @@ LOOKED = statement(__package__, "looked")
 WAITING_FOR = statement(__package__, "waiting_for")
 DECISIONS = statement(__package__, "decisions")
 UNABLE = statement(__package__, "unable")
+BY_ROLE = statement(__package__, "by_role")
 
 DECISIONS_READ = 20
+PARTNERS_READ = 20
 ROOM_TAKEN = f"{MOST_AT_ONCE} tasks that were generated for it are open already"
 
 
@@ -134,31 +136,35 @@ def role_named(name: str, role: str, roles: frozenset[str]) -> str:
 
 
 def scene_of(tx: Transaction, found: Pulse, known: Templates) -> Scene:
-    """What the choice for an agent goes by."""
-    agent = found.agent.id
-    kind = found.settings.brain.kind
-    unable = {row.template for row in tx.all(UNABLE, agent=agent)}
-    decided = " ".join(row.text for row in tx.all(DECISIONS, agent=agent, limit=DECISIONS_READ))
-    everyone = {each.id: each for each in roster.everyone(tx)}
-    waiting = (everyone.get(row.sender) for row in tx.all(WAITING_FOR, agent=agent))
+    """What the choice for an agent goes by. What it costs does not grow with the fleet."""
+    agent, kind = found.agent, found.settings.brain.kind
+    unable = {row.template for row in tx.all(UNABLE, agent=agent.id)}
+    decided = " ".join(row.text for row in tx.all(DECISIONS, agent=agent.id, limit=DECISIONS_READ))
+    waiting = (roster.seek(tx, row.sender) for row in tx.all(WAITING_FOR, agent=agent.id))
+    wanted = {each.partner for each in known.of_role(role_of(agent, known.roles)) if each.partner}
+    partners = {role: _partner(tx, agent, role, known) for role in sorted(wanted)}
     return Scene(
         now=tx.now,
-        capabilities=frozenset(found.agent.capabilities),
+        capabilities=frozenset(agent.capabilities),
         projects=found.projects,
         words=hear(decided).words if decided else frozenset(),
         waiting=frozenset(role_of(each, known.roles) for each in waiting if each is not None),
-        partners=_partners(found.agent, list(everyone.values()), known),
+        partners={role: name for role, name in partners.items() if name is not None},
         can=lambda template: bool(template.rules) if kind == "rules" else template.id not in unable,
     )
 
 
-def _partners(agent: Agent, everyone: list[Agent], known: Templates) -> dict[str, str]:
-    """Who plays which role beside it: its buddy before others. A partner is told unasked, so it is one whose own time is planned. Pure."""
-    fit = [each for each in everyone if each.id != agent.id and each.takes_work and is_planned(each)]
-    found: dict[str, str] = {}
-    for each in sorted(fit, key=lambda one: (one.id != agent.buddy, one.place)):
-        found.setdefault(role_of(each, known.roles), each.id)
-    return found
+def _partner(tx: Transaction, agent: Agent, role: str, known: Templates) -> str | None:
+    """Who plays a role beside an agent: its buddy, who has that name, or another; told unasked, so one whose own time is planned."""
+    for name in (agent.buddy, role):
+        each = roster.seek(tx, name) if name and name != agent.id else None
+        if each is not None and each.takes_work and is_planned(each) and role_of(each, known.roles) == role:
+            return each.id
+    for row in tx.all(BY_ROLE, agent=agent.id, low=role, high=f"{role}~", limit=PARTNERS_READ):
+        found = roster.find(tx, row.id)
+        if is_planned(found) and role_of(found, known.roles) == role:
+            return found.id
+    return None
 
 
 def _pasts(tx: Transaction, agent: str) -> dict[str, Past]:

@@ -15,9 +15,11 @@ from covey.planning.model import EVERY_S, topic_of
 from covey.reports import pulse
 from covey.reports.pulse import Pulse
 from covey.reports.spending import is_planned
-from covey.store import Transaction
+from covey.store import Transaction, statement
 from covey.tasks import adding
 from covey.tasks.model import OPEN, PLANNED, Task, TaskDraft
+
+FORGET_PROPOSALS = statement(__package__, "forget_proposals")
 
 PRIORITIES = ("low", "medium")
 """Nobody's idle time is more pressing than that."""
@@ -66,6 +68,7 @@ def _take(tx: Transaction, planner: str, wanted: TaskDraft, idle: dict[str, Puls
             task = adding.add(tx, _draft(wanted, agent, key, approval=not is_rules), THE_SYSTEM, origin="generated")
     except CoveyError as error:
         return error.message
+    tx.run(FORGET_PROPOSALS, agent=agent, before=tx.now - EVERY_S)
     tx.run(planning.MADE, agent=agent, template=key, task_id=task.task_id, now=tx.now)
     if not task.known:
         budgets.count(tx, agent, task.task_id, "proposal")

@@ -23,3 +23,4 @@ INSERT INTO locks (kind) VALUES ('budget');
 
 CREATE INDEX runs_by_agent ON runs (agent, claimed_at);
 CREATE INDEX runs_priced ON runs (ended_at, cost_usd) WHERE cost_usd IS NOT NULL;
+CREATE INDEX agents_by_role ON agents (lower(role) /*postgres: COLLATE "C"*/) WHERE removed_at IS NULL;
