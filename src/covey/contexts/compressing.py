@@ -33,6 +33,8 @@ GROUP = 8
 """So many entries become one summary at most."""
 WORTH = 0.9
 """A summary that is not so much smaller than what it stands for is not worth it."""
+LEAST = 0.3
+"""Less of what it stands for a summary seldom is."""
 LAST_SHARE = 0.25
 """The newest entries, up to so much of the bound, stay as they were said if the rest is enough."""
 SAVES = 0.5
@@ -128,10 +130,23 @@ class Compression:
     def shrink(self, entries: list[Entry]) -> None:
         """Bring the whole down to half its bound, as far as these allow: by summaries, then out of sight, oldest first."""
         target = self.max_tokens * BACK_TO
+        hopeless = self._hopeless(entries, target)
+        if hopeless:
+            self._go_cold(entries[:hopeless])
+            entries = entries[hopeless:]
         known = {entry.id for entry in self.live}
         self.warm(entries, target)
         made = [entry for entry in self.live if entry.id not in known]
         self.cold(sorted([entry for entry in entries if entry in self.live] + made, key=lambda entry: entry.at), target)
+
+    def _hopeless(self, entries: list[Entry], target: float) -> int:
+        """How many of the oldest need no summary: those of the rest alone will take all the room there is."""
+        rest = sum(entry.tokens for entry in entries)
+        for count, entry in enumerate(entries):
+            if LEAST * rest <= target or entry.form == "cold":
+                return count
+            rest -= entry.tokens
+        return len(entries)
 
     def warm(self, entries: Iterable[Entry], target: float) -> None:
         """Put summaries in the place of raw entries, oldest first, until the size is down to the target."""
