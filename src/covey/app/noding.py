@@ -17,6 +17,7 @@ from covey.app.calling_off import is_called_off
 from covey.app.duties import Keeping, LockWatch, News, duties
 from covey.app.filing import file_duties
 from covey.app.groups import CONSOLE, groups_of
+from covey.app.node_spec import NODE
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr
 from covey.base.clock import SystemClock
@@ -39,7 +40,6 @@ __all__ = ["NODE", "log_to_stderr", "main", "node_name", "run", "spec_of"]
 
 log = logging.getLogger("covey.node")
 
-NODE = "node"
 PRELOAD = ("covey.app.hosting", "covey.app.consoling", "covey.brains.making", "covey.brains.rules", "covey.brains.python", "psutil")
 
 

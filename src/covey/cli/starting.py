@@ -15,6 +15,7 @@ import msgspec
 
 from covey.app import consoling, hosting, noding, snapshot
 from covey.app.groups import CONSOLE
+from covey.app.node_spec import node_spec
 from covey.app.opening import run_dir
 from covey.app.starting import Address, Say, addresses, budgets_of, check_ports, down, look, make_ready, running_node, wait_ready
 from covey.base.errors import Failed, Unknown
@@ -27,7 +28,6 @@ from covey.cli.budgeting import NAMES, told
 from covey.cli.options import here, listed, nearest
 from covey.cli.output import Progress, coloured, print_json, table
 from covey.cli.reach import Reach
-from covey.nodes.forkserver import Spec
 from covey.nodes.spawner import ExecSpawner
 
 
@@ -64,14 +64,14 @@ def start(reach: Reach, *, detach: bool) -> int:
     settings = reach.settings
     began = time.monotonic()
     check_ports(settings)
-    path = _made_ready(settings)
+    _made_ready(settings)
     remember_outer(settings, reach.flags, os.environ)
     if not reach.as_json:
         count = len(addresses(settings)) - 1
         click.echo(f"starting {count} agent{'' if count == 1 else 's'}; data in {os.path.relpath(settings.data_dir)}")
     if not detach:
         return reach.run(_in_the_foreground(reach, settings, began))
-    node = reach.run(ExecSpawner().spawn(_node_spec(settings, path)))
+    node = reach.run(ExecSpawner().spawn(node_spec(settings)))
     reach.run(_announce(reach, settings, node, began))
     return 0
 
@@ -81,14 +81,6 @@ def _made_ready(settings: Settings) -> Path:
     if (Path(settings.data_dir) / "store.db").exists() or settings.store:
         refuse_leavers(asyncio.run(undone(settings)))
     return asyncio.run(make_ready(settings))
-
-
-def _node_spec(settings: Settings, path: Path) -> Spec:
-    log = Path(settings.logs_dir) / "system" / "node.out"
-    cwd = settings.root or str(Path.cwd())
-    return Spec(
-        name="node", entry="covey.app.noding:main", args=(str(path),), env=dict(os.environ), cwd=cwd, log=str(log), title="covey node"
-    )
 
 
 async def _announce(reach: Reach, settings: Settings, node: Identity, began: float) -> None:
