@@ -131,8 +131,10 @@ def test_what_was_taken_meanwhile_is_forgotten(hand: Hand) -> None:
     pass_by(hand, 1)
     claimed = hand(handling.claim, "devops", "run_1", lease_s=60, digest_s=900)
     assert claimed is not None
+    assert hand(covering.forget_taken) == 0, "it is not taken care of yet"
     hand(handling.close, "devops", claimed.token)
     cover(hand)
+    assert hand(covering.forget_taken) == 1
     pass_by(hand, 61, "devops")
     urgent(hand, "devops", "a new one")
     cover(hand)

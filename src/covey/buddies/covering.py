@@ -23,7 +23,6 @@ COVER = statement(__package__, "cover")
 UNCOVER = statement(__package__, "uncover")
 URGENT = statement(__package__, "urgent")
 SHOWN = statement(__package__, "shown")
-DROP_TAKEN = statement(__package__, "drop_taken")
 DROP_SHOWN = statement(__package__, "drop_shown")
 
 STALE_S = 60.0
@@ -145,7 +144,6 @@ def _begin(tx: Transaction, name: str, buddy: str, why: str, before: Covering | 
 
 def _end(tx: Transaction, covering: Covering) -> None:
     tx.run(UNCOVER, agent=covering.agent)
-    tx.run(DROP_TAKEN, agent=covering.agent)
     tx.happened("buddy.back", agent=covering.agent, subject=covering.buddy, by=covering.buddy, for_s=round(tx.now - covering.since, 3))
 
 
