@@ -92,6 +92,19 @@ def test_the_incident_tells_the_whole_story_and_ends_when_it_serves(desk: Desk) 
     assert desk.hand(incidents.open_of, "coder") == []
 
 
+@rule("H4")
+def test_what_was_lent_and_has_ended_is_forgotten_though_its_owner_never_comes_back(desk: Desk) -> None:
+    first, second = desk.add("one"), desk.add("two")
+    die(desk, "coder")
+    wait(desk, BACK_S)
+    desk.hand(lending.give_away, ["coder"])
+    heir = desk.task(first).agent
+    assert heir is not None
+    desk.settle(desk.begin(heir))
+    assert desk.hand(lending.prune, older_s=0.0) == (1, None)
+    assert [row.task_id for row in desk.hand(lambda tx: tx.all(LENT))] == [second]
+
+
 @rule("H4", "C5")
 def test_one_that_comes_back_begins_from_its_checkpoint_and_its_incident_says_so(desk: Desk) -> None:
     first = desk.add("one")

@@ -13,7 +13,7 @@ from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
-from covey.healing import cleaning
+from covey.healing import cleaning, lending
 from covey.healing import retention as incidents
 from covey.healing.cycle import Cycle, Lead
 from covey.healing.pressing import Watcher
@@ -51,7 +51,13 @@ LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
 NEWS = ("agent.restart_asked", "agent.resumed", "fleet.configured")
-CLOSED: dict[str, upkeep.Prune] = {"messages": mail.prune, "tasks": tasks.prune, "runs": tasks.prune_runs, "incidents": incidents.prune}
+CLOSED: dict[str, upkeep.Prune] = {
+    "messages": mail.prune,
+    "tasks": tasks.prune,
+    "runs": tasks.prune_runs,
+    "incidents": incidents.prune,
+    "lent tasks": lending.prune,
+}
 
 
 class News:

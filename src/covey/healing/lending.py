@@ -16,7 +16,8 @@ from covey.agents.model import THE_SYSTEM, Agent
 from covey.healing import incidents
 from covey.healing.choosing import ALIVE_S, Candidate, Wanted, able_now, choose
 from covey.healing.model import Incident
-from covey.store import Row, Transaction, statement
+from covey.store import Row, Transaction, relaxed, statement
+from covey.store.upkeep import Pruned
 from covey.tasks import changing, reading
 
 DOWN = statement(__package__, "down")
@@ -24,6 +25,7 @@ WAITING_OF = statement(__package__, "waiting_of")
 LEND = statement(__package__, "lend")
 LENT_OF = statement(__package__, "lent_of")
 FORGET_LENT = statement(__package__, "forget_lent")
+FORGET_ENDED = statement(__package__, "forget_ended")
 
 AWAY = ("process_died", "hung", "heartbeat_stale", "crash_loop")
 """The incidents during which an agent does nothing."""
@@ -134,3 +136,10 @@ def _returned(tx: Transaction, name: str, lent: Row) -> bool:
         return False
     changing.move(tx, row, name, row.capability, THE_SYSTEM)
     return True
+
+
+@relaxed
+def prune(tx: Transaction, *, older_s: float, after: int = 0, limit: int = 500) -> Pruned:  # noqa: ARG001 - each retention's
+    """Forget whose the lent tasks were that have ended; one step."""
+    gone = tx.run(FORGET_ENDED, limit=limit)
+    return Pruned(gone, after if gone == limit else None)
