@@ -15,7 +15,7 @@ from covey.buddies.model import Silence
 from covey.messages import handling, sending
 from covey.messages import reading as mail
 from covey.messages.model import Message, draft
-from covey.reports import metrics, status
+from covey.reports import metrics, status, why
 from covey.store import events
 from tests.conftest import EIGHT
 from tests.inline import Hand
@@ -86,6 +86,8 @@ def test_its_buddy_covers_and_says_so_until_it_is_back(hand: Hand) -> None:
     assert hand(status.agent_state, "ops")["covering"] == []
     assert {row["agentId"]: row["covering"] for row in hand(status.fleet)}["coder"] == ["devops"]
     assert hand(metrics.of_agent, "coder")["buddy"]["covering"] == 1
+    assert "It covers for devops." in hand(why.why, "coder").sentence
+    assert "coder began to cover for it" in hand(why.why, "devops").sentence
     pass_by(hand, 10)
     assert cover(hand) == []
     assert hand(status.agent_state, "coder")["covering"] == []

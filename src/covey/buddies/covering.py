@@ -19,6 +19,7 @@ from covey.store import Row, Transaction, statement
 STANDINGS = statement(__package__, "standings")
 TROUBLED = statement(__package__, "troubled")
 COVERINGS = statement(__package__, "coverings")
+COVERED = statement(__package__, "covered")
 COVER = statement(__package__, "cover")
 UNCOVER = statement(__package__, "uncover")
 URGENT = statement(__package__, "urgent")
@@ -181,6 +182,12 @@ def _words(row: Row) -> str:
 def coverings(tx: Transaction, low: str = "", high: str = "~") -> list[Covering]:
     """Who is covered by whom now; by those between two names."""
     return [Covering(*row) for row in tx.all(COVERINGS, low=low, high=high)]
+
+
+def of(tx: Transaction, agent: str) -> Covering | None:
+    """Who covers for this agent, if it is down."""
+    row = tx.one(COVERED, agent=agent)
+    return Covering(*row) if row is not None else None
 
 
 def by_buddy(found: Sequence[Covering]) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from covey.agents.model import Agent
+from covey.buddies import covering
 from covey.messages import waiting
 from covey.reports import phrases, pulse, why_budget
 from covey.reports.in_line import Told
@@ -30,6 +31,7 @@ def explain(tx: Transaction, agent: Agent, stale_s: float) -> Told:
         said.append(f"It waits for an answer from {listed(whom, most=WAITS_SHOWN)}.")
     if blocked:
         said.append(f"Of its tasks, {listed(blocked)} {'is' if len(blocked) == 1 else 'are'} blocked.")
+    said += _covering(tx, found)
     facts = state_of(found, [], [])
     del facts["taskQueue"], facts["context"]["recentDecisions"]
     facts["because"] = reason_of(found)
@@ -65,6 +67,13 @@ def reason_of(found: Pulse) -> str:
         case "idle":
             since = f" since {when(vitals.last_active_at, now)}" if vitals.last_active_at is not None else ""
             return f"it has had nothing to do{since}"
+
+
+def _covering(tx: Transaction, found: Pulse) -> list[str]:
+    """Who covers for it, and for whom it does (B5)."""
+    covered = covering.of(tx, found.agent.id)
+    said = [f"It is down: {covered.why}. {covered.buddy} began to cover for it {when(covered.since, tx.now)}."] if covered else []
+    return [*said, f"It covers for {listed(found.covering)}."] if found.covering else said
 
 
 def _what(found: Pulse) -> list[str]:
