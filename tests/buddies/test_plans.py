@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import ModuleType
 
 import apsw
@@ -33,3 +34,14 @@ def test_every_statement_finds_its_rows_by_an_index(db: apsw.Connection, package
 @pytest.mark.parametrize("name", ["due", "last", "urgent", "last_of_all"])
 def test_what_one_agent_asks_walks_through_nothing(db: apsw.Connection, name: str) -> None:
     assert plans.walked(plans.plan(db, covey.buddies, name), frozenset()) == set()
+
+
+@pytest.mark.parametrize("package", [covey.buddies, covey.notices], ids=["buddies", "notices"])
+def test_nothing_is_walked_through_again_for_each_row(db: apsw.Connection, package: ModuleType) -> None:
+    wrong = {}
+    for name in plans.names(package):
+        steps = plans.plan(db, package, name)
+        inner = [step for before, step in zip(steps, steps[1:], strict=False) if before.startswith("CORRELATED")]
+        if any(step.startswith("SCAN") for step in inner) or len([step for step in steps if re.match(r"SCAN \w\b", step)]) > 1:
+            wrong[name] = steps
+    assert wrong == {}

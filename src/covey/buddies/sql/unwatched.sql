@@ -2,6 +2,6 @@
 SELECT a.id AS checked, a.host, a.port, a.brain, a.created_at, c.at, c.outcome, c.look_at
   FROM agents a LEFT JOIN buddy_checks c ON c.checker = 'controller:' || a.id
  WHERE a.removed_at IS NULL
-   AND NOT EXISTS (SELECT 1 FROM agents b WHERE b.buddy = a.id AND b.removed_at IS NULL)
+   AND a.id NOT IN (SELECT buddy FROM agents WHERE removed_at IS NULL)
    AND (c.at IS NULL OR c.at < :checked_before OR (c.outcome = 'missed' AND c.look_at < :look_before))
  ORDER BY a.place
