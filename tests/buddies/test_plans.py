@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from types import ModuleType
 
 import apsw
@@ -41,7 +42,7 @@ def test_nothing_is_walked_through_again_for_each_row(db: apsw.Connection, packa
     wrong = {}
     for name in plans.names(package):
         steps = plans.plan(db, package, name)
-        inner = [step for before, step in zip(steps, steps[1:], strict=False) if before.startswith("CORRELATED")]
+        inner = [step for before, step in pairwise(steps) if before.startswith("CORRELATED")]
         if any(step.startswith("SCAN") for step in inner) or len([step for step in steps if re.match(r"SCAN \w\b", step)]) > 1:
             wrong[name] = steps
     assert wrong == {}
