@@ -16,8 +16,9 @@ from covey.buddies.checking import Due, Found
 from covey.buddies.model import CONTROLLER, Answer, Silence, Verdict
 from covey.contexts import entries
 from covey.contexts import reading as contexts
-from covey.healing import buddying, incidents
+from covey.healing import buddying, incidents, remedies
 from covey.healing.buddying import Looked
+from covey.healing.diagnosis import Ailment
 from covey.messages import reading as mail
 from covey.store import events
 from covey.tasks import reading as tasks
@@ -175,13 +176,12 @@ def test_who_was_given_up_is_not_started_again_by_its_buddy(hand: Hand) -> None:
 
 
 @rule("B3")
-def test_a_restart_that_another_incident_asked_for_is_not_asked_again(hand: Hand) -> None:
+def test_a_restart_that_the_cycle_asked_for_is_not_asked_again(hand: Hand) -> None:
     started(hand)
     hand.clock.at += 100
-    other = hand(incidents.open_incident, "devops", "heartbeat_stale", "silent")
-    hand(incidents.step, other, "restart", "asked")
+    assert hand(remedies.silent, "devops", Ailment("heartbeat_stale", 0.0, "it is silent"))
     assert look(hand, SLOW, "none").decision.action == "wait"
-    assert told(hand, "agent.restart_asked") == []
+    assert len(told(hand, "agent.restart_asked")) == 1, "the cycle's own"
 
 
 @rule("B1", "B2")

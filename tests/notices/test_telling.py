@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from covey.agents.model import OPERATOR, as_agent
+from covey.base.config import load_text
+from covey.base.config.show import describe
+from covey.base.errors import Misconfigured
 from covey.cli import examining
 from covey.messages import reading as mail
 from covey.messages import sending
@@ -19,6 +23,7 @@ from covey.notices.model import DIGEST_LINES, TRIES, Notice, Words, channel_of, 
 from covey.notices.telling import Telling
 from covey.store import Store, events
 from tests.conftest import EIGHT, ManualClock
+from tests.rules import rule
 
 URL = "json://user:hunter2@127.0.0.1:1/path?token=hunter2"
 
@@ -220,3 +225,13 @@ def test_doctor_says_what_is_missing_and_repeats_no_address(monkeypatch: pytest.
     assert [each.level for each in missing] == ["warn"]
     assert "covey[notify]" in missing[0].todo
     assert "hunter2" not in missing[0].text
+
+
+@rule("A2")
+def test_a_wrong_address_is_refused_and_none_is_shown(tmp_path: Path) -> None:
+    assert load_text(f'[fleet]\nnotify = ["{URL}"]', root=tmp_path).notify == (URL,)
+    with pytest.raises(Misconfigured) as refused:
+        load_text('[fleet]\nnotify = ["hunter2 at example"]', root=tmp_path)
+    assert "hunter2" not in str(refused.value.problem())
+    shown = describe(msgspec.structs.replace(EIGHT, notify=(URL,)))
+    assert shown["fleet"]["notify"] == ["json://***"]

@@ -35,7 +35,8 @@ OF_THE_GONE = statement(__package__, "of_the_gone")
 KIND = "buddy_down"
 OUTSIDE = Decision("well", "it has no process of ours")
 _OTHERS = ("heartbeat_stale", "process_died", "hung", "needs_restart")
-"""Incidents whose own remedy is a restart: no second one is asked beside it."""
+_RESTARTS = ("restart", "restart_asked", "kill")
+"""Incidents whose own remedy is a restart, and the steps that are one: no second one is asked beside it."""
 
 
 class Heard(NamedTuple):
@@ -166,7 +167,7 @@ def _open(tx: Transaction, name: str) -> Incident | None:
 def _asked_elsewhere(tx: Transaction, name: str) -> float | None:
     """When a remedy of another incident asked for a restart."""
     steps = (step for kind in _OTHERS for each in incidents.open_of(tx, name, kind) for step in each.steps)
-    return max((step.at for step in steps if step.action == "restart"), default=None)
+    return max((step.at for step in steps if step.action in _RESTARTS), default=None)
 
 
 def conclude(tx: Transaction, due: Due, found: Found, ping: Ping | None, settings: Settings, *, cut_off: bool = False) -> Looked:
