@@ -44,6 +44,7 @@ OF_AGENT = (
         "covey_agent_response_seconds", "From mailbox to handled, of the messages handled last.", "messages.responseTime", each="quantile"
     ),
     Series("covey_agent_context_tokens", "Size of the agent's live context.", "context.size"),
+    Series("covey_agent_context_overflows_total", "How often the agent's context was cut back to what it must keep.", "context.overflows"),
     Series("covey_agent_context_limit_tokens", "Bound of the agent's live context.", "context.max"),
     Series("covey_agent_buddy_check_age_seconds", "Seconds since the agent last checked its buddy.", "buddy.lastCheckAge"),
     Series("covey_agent_buddy_checks_total", "The agent's checks of its buddy.", "buddy.checks", "counter"),

@@ -123,6 +123,7 @@ def figures_of(found: Pulse, replies: Sequence[float], work: Sequence[float], qu
             "size": found.context_size,
             "max": found.settings.max_context,
             "share": round(found.context_size / found.settings.max_context, 4) if found.settings.max_context else None,
+            "overflows": found.context_overflows,
         },
         "buddy": _buddy(found),
         "stalls": vitals.stall_count,

@@ -52,6 +52,8 @@ class Pulse(NamedTuple):
     context_size: int
     too_large: str | None
     """Why what its context must keep does not fit into its bound, if it does not (C3)."""
+    context_overflows: int
+    """How often its context had to be cut back to what it must keep (C3)."""
     projects: tuple[str, ...]
     breaker: Opened | None
     """Its breaker, if it is not closed (H6)."""
@@ -193,6 +195,7 @@ def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], nam
                 ready=name in woken or not queues.isdisjoint(configuring.queues_of(name, agent.capabilities)),
                 context_size=int(contexts[name].tokens) if name in contexts else 0,
                 too_large=contexts[name].too_large if name in contexts else None,
+                context_overflows=contexts[name].overflows if name in contexts else 0,
                 projects=tuple(sorted(projects[name])),
                 breaker=breakers.get(name),
                 incidents=tuple(incidents.get(name, ())),
