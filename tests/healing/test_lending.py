@@ -12,11 +12,11 @@ from covey.agents import living
 from covey.agents.model import THE_OPERATOR
 from covey.healing import incidents, lending, lives
 from covey.healing.choosing import Candidate, Wanted, choose
-from covey.runner import holding
+from covey.runner import holding, joining
 from covey.store import Statement, events
 from tests.inline import Hand
 from tests.rules import rule
-from tests.runner.desk import ME, Desk
+from tests.runner.desk import LIMITS, ME, Desk
 
 BACK_S = 60.0
 BRAINS = Statement("test:brains", "UPDATE agents SET brain = :brain WHERE id = :id OR :id = ''")
@@ -89,6 +89,27 @@ def test_the_incident_tells_the_whole_story_and_ends_when_it_serves(desk: Desk) 
     assert "killed by SIGKILL" in story.cause
     assert [each.action for each in story.steps] == ["restart", "tasks_given", "tasks_returned", "back"]
     assert (story.outcome, story.cured_in_s) == ("back", BACK_S)
+    assert desk.hand(incidents.open_of, "coder") == []
+
+
+@rule("A5b", "H4")
+def test_what_an_external_agent_had_to_do_is_others_while_it_is_away_and_its_own_when_it_calls(desk: Desk) -> None:
+    with desk.hand.transaction() as tx:
+        tx.run(BRAINS, brain="external", id="coder")
+    assert desk.hand(joining.claim, "coder", ("task",), LIMITS) is None
+    first, second = desk.add("one"), desk.add("two")
+    wait(desk, 3600.0)
+    assert desk.hand(lending.down, BACK_S) == []
+    assert desk.hand(lending.give_away, ["coder"]) == {"coder": 0}
+    wait(desk, BACK_S)
+    assert desk.hand(lending.down, BACK_S) == ["coder"]
+    assert desk.hand(lending.give_away, ["coder"]) == {"coder": 2}
+    heir = desk.task(first).agent
+    assert heir != "coder"
+    work = desk.hand(joining.claim, "coder", ("task",), LIMITS)
+    assert work is not None
+    assert work.item == first
+    assert desk.task(second).agent == "coder"
     assert desk.hand(incidents.open_of, "coder") == []
 
 

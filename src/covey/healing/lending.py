@@ -13,6 +13,7 @@ import msgspec
 
 from covey.agents import roster
 from covey.agents.model import THE_SYSTEM, Agent
+from covey.base.settings import AgentSettings
 from covey.healing import incidents
 from covey.healing.choosing import ALIVE_S, Candidate, Wanted, able_now, choose
 from covey.healing.model import Incident
@@ -21,6 +22,7 @@ from covey.store.upkeep import Pruned
 from covey.tasks import changing, reading
 
 DOWN = statement(__package__, "down")
+AWAY_OUTSIDE = statement(__package__, "away")
 WAITING_OF = statement(__package__, "waiting_of")
 LEND = statement(__package__, "lend")
 LENT_OF = statement(__package__, "lent_of")
@@ -34,8 +36,9 @@ MOST = 1000
 
 
 def down(tx: Transaction, back_s: float, limit: int = 50) -> list[str]:
-    """The agents that are not back after so long and whose own tasks wait."""
-    return [row.agent for row in tx.all(DOWN, before=tx.now - back_s, limit=limit)]
+    """The agents that are not back after so long, or external and away for so long, and whose own tasks wait (H4, A5b)."""
+    before = tx.now - back_s
+    return [row.agent for each in (DOWN, AWAY_OUTSIDE) for row in tx.all(each, before=before, limit=limit)]
 
 
 def give_away(tx: Transaction, agents: Sequence[str], alive_s: float = ALIVE_S) -> dict[str, int]:
@@ -73,7 +76,7 @@ class _Lender:
         tx = self._tx
         tx.lock("mailbox", name)
         owner, open_now = roster.seek(tx, name), _away(tx, name)
-        if owner is None or not open_now:
+        if owner is None or not (open_now or _is_away(tx, owner)):
             return 0
         names = [row.id for row in tx.all(WAITING_OF, agent=name, limit=MOST)]
         for ident in sorted(names):
@@ -110,12 +113,23 @@ def _away(tx: Transaction, name: str) -> list[Incident]:
     return [each for each in incidents.open_of(tx, name) if each.kind in AWAY and beat <= each.opened_at]
 
 
+def _is_away(tx: Transaction, owner: Agent) -> bool:
+    """Whether it is external and was not seen for its cadence (A5b)."""
+    seen = roster.vitals(tx, owner.id).seen_at if owner.brain == "external" else None
+    return seen is not None and tx.now - seen > msgspec.convert(owner.settings, AgentSettings).cadence_s
+
+
 def _tell(tx: Transaction, incident: Incident, heirs: Counter[str], left: int) -> None:
     if heirs:
         to = ", ".join(f"{name} ({count})" if count > 1 else name for name, count in sorted(heirs.items())[:20])
         incidents.step(tx, incident.incident_id, "tasks_given", f"it is not back, so its waiting tasks were given away: to {to}.")
     if left and not any(each.action == "nobody_able" for each in incident.steps):
         incidents.step(tx, incident.incident_id, "nobody_able", f"nobody is able to do {left} of its tasks; they wait for it.")
+
+
+def has_lent(tx: Transaction, name: str) -> bool:
+    """Whether others have tasks of this agent."""
+    return bool(tx.all(LENT_OF, owner=name))
 
 
 def take_back(tx: Transaction, name: str) -> list[str]:
