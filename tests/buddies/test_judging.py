@@ -77,4 +77,5 @@ def test_a_check_is_due_an_hour_after_the_last_one_and_a_minute_after_the_agent_
     missed = Last("coder", "devops", 5000.0, "coder", "missed", "", True, 5060.0, 1, 0, 1)
     assert due_at(3600, 1000.0, 5000.0, "devops", missed) == 5060.0
     assert due_at(3600, 1000.0, 5000.0, "ops", missed) == 8600.0, "another one is watched now"
-    assert due_at(3600, 1000.0, 5000.0, "devops", missed._replace(outcome="answered")) == 8600.0
+    assert due_at(3600, 1000.0, 5000.0, "devops", missed._replace(outcome="answered", look_at=8600.0)) == 8600.0
+    assert due_at(60, 1000.0, 5000.0, "devops", missed._replace(look_at=8600.0)) == 5060.0, "the settings say more often now"

@@ -300,3 +300,19 @@ def test_an_incident_of_an_agent_that_was_removed_is_ended(hand: Hand) -> None:
     assert told(hand, "incident.ended")[-1].data["outcome"] == "removed"
     hand(checking.forget_the_gone)
     assert hand(checking.last, "coder") is None
+
+
+@rule("B3", "H7a", "H8b")
+def test_a_machine_that_woke_from_sleep_restarts_nobody(hand: Hand) -> None:
+    started(hand)
+    hand.clock.at += 61
+    look(hand, answer())
+    hand.clock.at += 8 * 3600
+    assert look(hand, answer(), "healthy").decision.action == "wait", "it has not beaten for eight hours, but answers"
+    assert due_of(hand).at - due_of(hand).now == pytest.approx(60), "looked after again in a minute"
+    beat(hand, "devops")
+    hand.clock.at += 15
+    assert look(hand, answer()).decision.action == "well"
+    assert steps(hand) == []
+    assert told(hand, "agent.restart_asked") == []
+    assert alerts(hand, "chief") == alerts(hand, "operator") == []

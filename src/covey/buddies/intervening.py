@@ -73,6 +73,8 @@ def decide(situation: Situation) -> Decision:
         return _once(situation, "escalate", "its node has given up to restart it")
     if situation.beats:
         return _of_one_that_beats(situation)
+    if situation.ping != "none" and situation.now - situation.steps.get("ping", situation.now) < FOLLOW_S:
+        return Decision("wait", "it answered the health ping; its heart is given a minute, as after a sleep of the machine")
     if "restart" not in situation.steps:
         answered = "answered the health ping" if situation.ping != "none" else "did not answer the health ping"
         return Decision("restart", f"it {answered}, and its last heartbeat was {situation.silent_s:.0f} s ago")

@@ -149,6 +149,5 @@ class Last(NamedTuple):
 
 def due_at(check_s: float, created_at: float, checked_at: float | None, buddy: str, last: Last | None) -> float:
     """When an agent next looks after its buddy: an hour after its last check, kept over restarts; sooner while it is silent. Pure."""
-    if last is not None and last.checked == buddy and last.outcome == "missed":
-        return last.look_at
-    return checked_at + check_s if checked_at is not None else created_at + min(FIRST_S, check_s)
+    hourly = checked_at + check_s if checked_at is not None else created_at + min(FIRST_S, check_s)
+    return min(last.look_at, hourly) if last is not None and last.checked == buddy else hourly
