@@ -40,7 +40,7 @@ def _words(rng: random.Random, count: int) -> str:
 
 def _text(rng: random.Random, number: int) -> str:
     """About 4 kB of talk with ids, paths and links in it."""
-    parts = []
+    parts: list[str] = []
     while sum(map(len, parts)) < 3900:
         parts.append(
             f"{_words(rng, 30)}. We decided that task_{number}{len(parts)} goes on in /srv/out/{number}/{len(parts)}.csv, see"

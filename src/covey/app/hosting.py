@@ -17,7 +17,7 @@ from covey.api.door import Door
 from covey.api.serving import serve
 from covey.app import snapshot
 from covey.app.buddy_means import buddy_means
-from covey.app.opening import open_store, run_dir
+from covey.app.opening import count_as, open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr, take_all_files
 from covey.base import token_file
 from covey.base.clock import Clock, SystemClock
@@ -76,6 +76,7 @@ async def host(settings: Settings, names: list[str], node: str, edition: str = "
     clock = SystemClock()
     watchdog = Watchdog(asyncio.get_running_loop(), settings.watchdog_s)
     watchdog.start()
+    count_as(settings)
     store = open_store(settings, clock)
     try:
         host = Host(store, settings, node, clock, leaving)

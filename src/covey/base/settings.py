@@ -130,6 +130,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Empty: the embedded file `store.db` in the data directory; else `postgresql://…`."""
     durability: Literal["full", "normal"] = "full"
     pooler: bool = False
+    tokens: Literal["estimate", "exact"] = "estimate"
+    """How the tokens of contexts are counted; exactly needs the extra `tokens` and its vocabulary on disk (C1)."""
     host: str = "127.0.0.1"
     base_port: int = BASE_PORT
     """The console's port; agents' ports that are not written are counted from the next one (A2a)."""

@@ -2,7 +2,7 @@
 
 The text is cut as the o200k vocabulary cuts it before it looks anything up; each piece then costs what pieces of its kind and length
 cost there on the whole (fitted on prose in many languages, code, JSON, logs and base64; `docs/limits.md` says how well). A tokenizer
-that counts exactly can be put in its place (`covey[tokens]`); it may be asked only outside of transactions that others wait for.
+that counts exactly can be put in its place as a process opens the store (extra `tokens`, see `exact`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,23 @@ _SCRIPTS = (
 """Below which code point a character that is not ASCII costs how much."""
 
 
+class _Counting:
+    """How this process counts: the one thing about it that is chosen once, as it opens the store."""
+
+    exact: Counter | None = None
+
+
+def count_with(counter: Counter | None) -> None:
+    """Count with this from now on; None is the estimate."""
+    _Counting.exact = counter
+
+
 def tokens_of(text: str) -> int:
+    """How many tokens a text has, about or exactly, as this process counts; at least 1."""
+    return _Counting.exact(text) if _Counting.exact is not None else estimate(text)
+
+
+def estimate(text: str) -> int:
     """About how many tokens a text has; at least 1."""
     return int(sum(map(_cost, _PIECE.findall(text)))) + 1
 

@@ -13,10 +13,10 @@ Section = Literal["fleet", "agents", "projects", "schedules", "features", "plann
 Takes = Literal["nothing", "agent", "fleet"]
 """What must start anew: nothing (it applies live), this agent, or the whole fleet."""
 
-AGENT_RESTARTS = frozenset({"brain", "port", "cwd", "env", "message_lanes", "task_lanes", "user"})
+AGENT_RESTARTS = frozenset({"brain", "port", "cwd", "env", "message_lanes", "task_lanes", "summaries", "user"})
 FLEET_RESTARTS = frozenset(
     (
-        *("root", "data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "processes", "watchdog_s"),
+        *("root", "data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "tokens", "processes", "watchdog_s"),
         *("host", "console_port", "gateway_port", "allowed_hosts", "open_metrics", "open_status"),
     )
 )
