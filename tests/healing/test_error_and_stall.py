@@ -73,6 +73,8 @@ async def test_a_context_that_stays_too_large_is_an_error(fleet: Store) -> None:
     await fleet.write(incidents.open_incident, "coder", "context_overflow", "what is pinned alone is 9,000 tokens; 8,192 fit.")
     found = await fleet.read(pulse.of_one, "coder")
     assert (found.status, found.error) == ("error", "its context is too large: what is pinned alone is 9,000 tokens; 8,192 fit.")
+    (told,) = (await fleet.read(mail.inbox, "operator")).items
+    assert "covey context show coder" in told.body
 
 
 @rule("H7", "A3")

@@ -29,6 +29,7 @@ FOR_A_PERSON: dict[str, str] = {
     " `covey incident close` leaves it failed.",
     "breaker_open": "One thing is let through each minute, and its first success closes the breaker; if it does not come back by itself,"
     " look at `covey why {agent}` and `covey logs {agent}`.",
+    "context_overflow": "`covey context show {agent}` lists what it must keep: close or hand over some of it, or raise its max_context.",
     "no_brain": "Correct its brain in covey.toml (`covey config check`), then `covey config apply` and `covey resume {agent}`.",
     "nobody_able": "`covey ps` shows who is down, paused or in error; `covey why TASK` says why each one can't take it.",
     "needs_restart": "Its node did nothing about it: look whether the node runs (`covey ps`), then `covey restart {agent}`.",
