@@ -222,6 +222,15 @@ def test_a_part_of_what_a_person_asked_for_is_asked_for_and_so_is_what_it_approv
     assert work.task is not None
     assert work.task.parent_id == parent
     settle(hand, work, Outcome(summary="done"))
+    whole = add(hand, "coder", "another large one").task_id
+    work = take(hand, "coder")
+    assert work is not None
+    settle(hand, work, Outcome(kind="split", tasks=[TaskDraft(description="part", agent="coder")]))
+    work = take(hand, "coder")
+    assert work is not None
+    assert work.task is not None
+    assert (work.task.parent_id, work.task.created_by) == (whole, "coder")
+    settle(hand, work, Outcome(summary="done"))
     waits = hand(adding.add, TaskDraft(description="mend", agent="coder", approval=True), THE_SYSTEM, origin="generated").task_id
     assert take(hand, "coder") is None
     hand(changing.approve, waits, THE_OPERATOR)

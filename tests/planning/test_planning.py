@@ -10,6 +10,7 @@ import pytest
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR, THE_SYSTEM, as_agent
 from covey.base.settings import PlanningSettings
+from covey.brains.model import Outcome
 from covey.brains.rules.doable import recognised
 from covey.contexts import entries
 from covey.messages import handling, replacing, sending
@@ -17,6 +18,8 @@ from covey.messages import reading as mail
 from covey.messages.model import draft
 from covey.planning import abilities, due, templates
 from covey.reports import spending
+from covey.runner import settling, taking
+from covey.runner.work import Limits
 from covey.store import Transaction, events
 from covey.tasks import adding, changing, reading, working
 from covey.tasks.model import TaskDraft
@@ -243,6 +246,28 @@ def test_a_newer_digest_replaces_the_unread_older_one(hand: Hand) -> None:
     hand(send, "day three")
     (read,) = hand(mail.show, second)
     assert read.state == "handled", "what was read stays as it is"
+
+
+@rule("P3a")
+def test_what_a_planned_task_sends_in_its_thread_replaces_what_it_sent_before_and_nothing_else(hand: Hand) -> None:
+    settings = set_up(hand)
+    comms = settings.agent("comms")
+    assert comms is not None
+    limits = Limits.of(settings, comms)
+
+    def once(text: str) -> str:
+        planned = TaskDraft(description="Write the daily digest for the operator", agent="comms", dedupe_key="planned:daily:comms")
+        hand(adding.add, planned, THE_SYSTEM, origin="generated")
+        work = hand(taking.take, "comms", "task", "n1", 4006, limits)
+        assert work is not None
+        told = [draft("operator", text, thread_id="planned:daily:comms"), draft("operator", f"aside: {text}", thread_id="aside")]
+        hand(settling.settle, work, Outcome(summary="done", messages=told), limits, 4006)
+        return text
+
+    once("day one")
+    once("day two")
+    states = {str(each.content["body"]): each.state for each in hand(mail.inbox, "operator").items}
+    assert states == {"day one": "expired", "day two": "delivered", "aside: day one": "delivered", "aside: day two": "delivered"}
 
 
 @rule("P3a", "K6a")

@@ -9,6 +9,7 @@ from covey.agents.model import THE_OPERATOR, THE_SYSTEM, as_agent
 from covey.base.settings import BrainSettings, PlanningSettings, Settings
 from covey.brains.model import Outcome
 from covey.planning import planning, proposing
+from covey.planning.model import topic_of
 from covey.reports import spending
 from covey.runner import settling, taking
 from covey.runner.work import Limits, Work
@@ -183,7 +184,8 @@ def test_a_planner_that_cannot_think_or_costs_money_unasked_is_not_asked(hand: H
 def test_nobody_becomes_a_planner_by_saying_so(hand: Hand) -> None:
     set_up(hand, SETTINGS)
     said = {"planned": {"template": "propose", "for": []}}
-    by_agent = hand(adding.add, TaskDraft(description="x", agent="chief", data=said), as_agent("sales"), origin="generated")
+    key = topic_of("propose", "chief")
+    by_agent = hand(adding.add, TaskDraft(description="x", agent="chief", data=said, dedupe_key=key), as_agent("sales"), origin="generated")
     by_schedule = hand(adding.add, TaskDraft(description="x", agent="chief", data=said), THE_SYSTEM, origin="generated", schedule="nightly")
     assert not proposing.is_asked(by_agent)
     assert not proposing.is_asked(by_schedule)

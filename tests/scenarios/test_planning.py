@@ -77,6 +77,7 @@ def test_ten_restarts_make_no_extra_task_and_start_no_paid_brain(fleet_folder: R
         lambda: f"nobody looked\n{fleet.covey('budget', 'show').stdout}\n{fleet.logs()}",
     )
     assert {each.task_id for each in generated(fleet)} == before
+    assert "generated tasks: 24 an agent (default); turns of paid brains: 0 of 200 used" in fleet.covey("up", "--detach").stdout
     shown = {each["agentId"]: each for each in fleet.json("budget", "show")["agents"]}
     assert shown["coder"]["why"] == "all that it can do was done a short while ago"
     assert shown["coder"]["spent"] == 1
