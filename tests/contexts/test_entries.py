@@ -155,3 +155,24 @@ def test_an_entry_without_a_proper_id_or_time_is_refused(hand: Hand, entry: Entr
 def test_an_entry_from_the_future_counts_as_now(hand: Hand) -> None:
     hand(entries.merge, "chief", [Entry("e1", "note", "x", None, 1, 9e9)])
     assert hand(entries.live, "chief")[0].at == hand.now
+
+
+@rule("C6")
+def test_a_buddy_gets_what_is_archived_too_whole_and_no_summaries(hand: Hand) -> None:
+    texts = [f"ops noted {number}: " + "and so on " * 60 for number in range(30)]
+    for text in texts:
+        hand(entries.remember, "ops", "note", text, max_tokens=1500)
+    assert any(entry.kind == "summary" for entry in hand(entries.live, "ops"))
+    given = hand(entries.since, "ops", 0.0)
+    assert [entry.text for entry in given] == texts
+    assert hand(entries.merge, "chief", given, 1500, by="ops") == 30
+    assert hand(entries.size_of, "chief") <= 1500
+    assert hand(entries.merge, "chief", given[::-1], 1500, by="ops") == 0
+
+
+@rule("C6")
+def test_an_entry_that_was_archived_here_meanwhile_is_still_known(hand: Hand) -> None:
+    given = of_ops([1, 2])
+    assert hand(entries.merge, "chief", given, by="ops") == 2
+    hand(clear, "chief")
+    assert hand(entries.merge, "chief", given, by="ops") == 0

@@ -53,7 +53,7 @@ def restore(tx: Transaction, agent: str) -> Checkpoint | None:
     found = load(tx, agent)
     if found is not None:
         begin_afresh(tx, agent)
-        tx.happened("context.restored", agent=agent, subject=found.item, at=found.at, size=size_of(tx, agent))
+        tx.happened("context.restored", agent=agent, subject=found.item, checkpoint_at=found.at, size=size_of(tx, agent))
     return found
 
 

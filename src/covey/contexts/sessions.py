@@ -38,15 +38,17 @@ def used(tx: Transaction, agent: str, number: int, tokens: int | None, most: int
     At 80 % the next turn starts afresh, and so it does where a session failed before it had begun. What comes late of an earlier
     session changes nothing.
     """
-    now = current(tx, agent)
+    row = tx.one(SESSION, agent=agent)
+    now = Session(row.session, bool(row.session_fresh)) if row is not None else Session(1, True)
     number = number or now.number
     full = tokens is not None and most is not None and most > 0 and tokens >= WARN_AT * most
     if now.number != number:
         return
-    tx.run(BEGIN, agent=agent)
+    if row is None:
+        tx.run(BEGIN, agent=agent)
     if full or (failed and now.fresh):
         tx.run(NEXT, agent=agent, session=number, tokens=tokens, most=most)
-    else:
+    elif row is None or (row.session_fresh, row.session_tokens, row.session_limit) != (0, tokens, most):
         tx.run(USED, agent=agent, session=number, tokens=tokens, most=most)
     if full:
         tx.happened("context.session_full", agent=agent, session=number, tokens=tokens, limit=most)

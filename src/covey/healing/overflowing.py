@@ -12,9 +12,9 @@ KIND = "context_overflow"
 def follow(tx: Transaction, agent: str) -> None:
     """Have the agent's incident of this kind stand exactly while its context is too large. Doing it again changes nothing."""
     why = too_large(tx, agent)
-    known = incidents.open_of(tx, agent, KIND)
+    known = incidents.open_ids(tx, agent, KIND)
     if why is not None and not known:
         incidents.open_incident(tx, agent, KIND, why)
     if why is None:
-        for each in known:
-            incidents.end_incident(tx, each.incident_id, "fits_again", "what its context must keep fits into its bound again.")
+        for ident in known:
+            incidents.end_incident(tx, ident, "fits_again", "what its context must keep fits into its bound again.")
