@@ -55,8 +55,8 @@ def config_check(reach: Reach) -> None:
     faults = templates.check(settings.planning).faults
     there = reach.file if reach.file.exists() else None
     if reach.as_json:
-        shown = {"ok": True, "file": str(there) if there else None, "agents": len(settings.agents), "templateFaults": list(faults)}
-        print_json(shown)
+        shown = {"ok": True, "file": str(there) if there else None, "agents": len(settings.agents)}
+        print_json(shown | ({"templateFaults": list(faults)} if faults else {}))
         return
     named = f"{os.path.relpath(there)} is in order" if there else "there is no covey.toml, so the default fleet runs"
     click.echo(f"{named}: {len(settings.agents)} agents, {len(settings.projects)} projects, {len(settings.schedules)} schedules")
