@@ -12,7 +12,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "seeds.md").read_text()
 PLACES = sorted(set(re.findall(r"`([a-z_]+/[a-z_/]+\.(?:py|toml))(?::(\w+))?`", PAGE)))
-NAMES = """
+NAMES = re.findall(
+    r"\S+",
+    """
 AgentProtocolController agents buddy_pairs run_protocol_cycle check_all_agents_health handle_unhealthy_agent handle_unresponsive_agent
 run_buddy_checks execute_buddy_check detect_and_heal_stalls generate_tasks_for_idle_agents manage_context_overflow BaseAgent agent_id port app
 state state_lock setup_routes load_state handle_message handle_new_task handle_buddy_check run heartbeat_loop task_processor ContextManager
@@ -32,7 +34,8 @@ requires_response inbox outbox message_history send receive broadcast workers ta
 decompose_task assign_task select_worker aggregate_results run_workflow _simulate_worker_response create_handoff accept_handoff
 transfer_with_state votes debates initiate_vote submit_vote calculate_weighted_consensus max_retries failure_counts circuit_breakers
 handle_failure _activate_circuit_breaker _find_alternative_agent is_available record_success
-""".split()
+""",
+)
 
 
 @cache
