@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR
+from covey.brains.model import failure
 from covey.healing import incidents, lending, lives
 from covey.healing.choosing import Candidate, Wanted, choose
 from covey.runner import holding, joining
@@ -90,6 +91,20 @@ def test_the_incident_tells_the_whole_story_and_ends_when_it_serves(desk: Desk) 
     assert [each.action for each in story.steps] == ["restart", "tasks_given", "tasks_returned", "back"]
     assert (story.outcome, story.cured_in_s) == ("back", BACK_S)
     assert desk.hand(incidents.open_of, "coder") == []
+
+
+@rule("H4")
+def test_a_task_that_its_heir_has_tried_stays_with_it(desk: Desk) -> None:
+    ident = desk.add("one")
+    die(desk, "coder")
+    wait(desk, BACK_S)
+    desk.hand(lending.give_away, ["coder"])
+    heir = desk.task(ident).agent
+    assert heir is not None
+    desk.settle(desk.begin(heir), failure("not yet"))
+    assert desk.task(ident).state == "queued"
+    assert come_back(desk, "coder") == []
+    assert desk.task(ident).agent == heir
 
 
 @rule("A5b", "H4")
