@@ -141,6 +141,7 @@ def test_what_comes_late_of_an_earlier_session_changes_nothing(hand: Hand) -> No
     hand(sessions.used, "coder", 1, 190, 200)
     hand(sessions.used, "coder", 1, 195, 200)
     assert hand(sessions.current, "coder") == (2, True)
+    assert happened(hand, "context.session_full") == 1
     hand(sessions.used, "coder", 0, 20, 200)
     assert hand(sessions.current, "coder") == (2, False), "one that does not know its session is in the current one"
 
