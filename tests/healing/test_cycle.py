@@ -85,6 +85,22 @@ async def test_a_restart_that_nobody_does_within_two_cycles_calls_a_person_once(
     assert all(each.ended_at is not None for each in await ward.incidents())
 
 
+@rule("H1", "T2")
+async def test_a_wall_clock_that_jumps_a_day_makes_nobody_ill(ward: Ward) -> None:
+    """Where store time follows it, what is measured by it moves along."""
+    await ward.round()
+    await ward.add("coder")
+    await ward.begin("coder")
+    ward.clock.ahead += 86_400.0
+    if await ward.store.write(step_clock, ward.clock.wall()) == 0.0:
+        return  # a server tells the time, and nobody's wall clock is asked
+    done = await ward.round()
+    assert {each.kind for each in await ward.incidents()} <= {"excessive_idle"}
+    assert "coder" not in done.ill
+    assert "agent.restart_asked" not in await ward.kinds("coder")
+    assert await ward.store.read(records.unled_s) < CYCLE_S
+
+
 @rule("H4", "H7a")
 async def test_nobody_is_silent_while_there_was_no_node_to_start_it(ward: Ward) -> None:
     """The fleet was down overnight: its old heartbeats are nobody's fault."""
