@@ -12,6 +12,7 @@ from covey.healing.pressing import Watcher
 from covey.healing.resources import RESOURCES, Resource, short_of, told
 from covey.messages import reading as mail
 from covey.reports.machine import Room, room
+from covey.reports.why import why
 from covey.store import Store, Transaction
 from tests.conftest import ManualClock
 from tests.healing.ward import NODE, Ward, nothing
@@ -104,6 +105,8 @@ async def test_a_short_machine_takes_urgent_and_high_work_alone_calls_a_person_a
         assert await machine.watcher.one_round() == {"disk"}
     assert machine.cleaned == ward.alive
     assert [(await ward.begin("coder")).item for _ in range(2)] == [urgent, high]
+    told = (await fleet.read(why, medium)).sentence
+    assert "The machine of the node here is short of disk: until it has room again only urgent and high work is taken there." in told
     assert await ward.take("coder") is None
     (story,) = await ward.incidents("resource_pressure")
     assert story.called_at is not None

@@ -16,8 +16,8 @@ from covey.store.statements import _PARAMETER, statement
 STATEMENTS = sorted(path.stem for path in (Path(covey.reports.__file__).parent / "sql").glob("*.sql"))
 LAST_FEW = {"happened": {"events"}, "latest_ids": {"tasks", "messages"}, "mail_times": {"events"}, "task_times": {"events"}}
 """They go backwards through a table by its key, up to a limit."""
-NO_LARGER_THAN_THE_FLEET = {"budgets": {"budgets"}, "plannings": {"plannings"}, "paid_turns": {"a"}}
-"""They go through a table with a row for each agent at most."""
+NO_LARGER_THAN_THE_FLEET = {"budgets": {"budgets"}, "plannings": {"plannings"}, "paid_turns": {"a"}, "short_machines": {"pressures"}}
+"""They go through a table with a row for each agent, or each node, at most."""
 PARTIAL = {"tasks_ready", "tasks_open", "tasks_by_project", "incidents_open"}
 
 
