@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from covey.contexts.compressing import recheck, tidy
+from covey.contexts.compressing import tidy
+from covey.contexts.emergency import recheck
 from covey.contexts.entries import decisions
 from covey.contexts.pinning import note_of, pinned
 from covey.contexts.reading import size_of

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from covey.contexts import summarising
-from covey.contexts.compressing import BEGIN, GROUP, Compression
 from covey.contexts.model import Entry
 from covey.contexts.reading import live, state
+from covey.contexts.shrinking import GROUP, Compression, begin
 from covey.contexts.summarising import when
 from covey.store import Transaction
 
@@ -58,7 +58,7 @@ def put(tx: Transaction, agent: str, asked: Wanted, text: str | None, max_tokens
         lost = summarising.lost(found, text) if text else []
         tx.happened("context.summary_refused", agent=agent, lost=lost[:20], why=_why_refused(text, lost))
         step.put_summary(asked.entries, ident, summarising.summary_of(found, ident), found)
-    tx.run(BEGIN, agent=agent)
+    begin(tx, agent)
     step.end("a model's summary", None)
     return taken
 
