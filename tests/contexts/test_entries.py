@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from covey.agents.model import THE_OPERATOR
 from covey.base.errors import Invalid
-from covey.contexts import archive, entries
+from covey.contexts import archive, entries, syncing
 from covey.contexts.entries import Entry, cut, tokens_of
 from covey.store import Transaction
 from tests.inline import Hand
@@ -176,3 +177,16 @@ def test_an_entry_that_was_archived_here_meanwhile_is_still_known(hand: Hand) ->
     assert hand(entries.merge, "chief", given, by="ops") == 2
     hand(clear, "chief")
     assert hand(entries.merge, "chief", given, by="ops") == 0
+
+
+@rule("C6")
+def test_one_answer_has_no_more_than_can_be_sent_at_once(hand: Hand) -> None:
+    for number in range(4):
+        hand(entries.remember, "ops", "note", f"{number}" + "x" * 900_000)
+        hand.clock.at += 1
+    answered = hand(syncing.sync, "ops", [], THE_OPERATOR, since=0.0)
+    assert [entry.text[0] for entry in answered.entries] == ["0", "1"]
+    answered = hand(syncing.sync, "ops", [], THE_OPERATOR, since=answered.entries[-1].at)
+    assert [entry.text[0] for entry in answered.entries] == ["1", "2"]
+    hand(entries.remember, "ops", "note", "y" * 3_000_000)
+    assert len(hand(syncing.sync, "ops", [], THE_OPERATOR, since=hand.now - 0.5).entries) == 1
