@@ -63,7 +63,7 @@ async def test_nothing_that_others_do_looks_like_life(fleet: Store, clock: Manua
     for verb in (living.pause, living.resume, living.stop):
         await fleet.write(verb, "coder", THE_OPERATOR)
     await fleet.write(living.acted, "coder", tasks=1, task_s=5.0)
-    await fleet.write(living.failed_once, "coder", tasks=1)
+    await fleet.write(living.failed_once, "coder", "task_1", "no luck", tasks=1)
     await fleet.write(living.digested, "coder")
     await fleet.write(living.give_up, "coder", "it crashes")
     assert (await vitals(fleet)).heartbeat_at == before
@@ -145,8 +145,8 @@ async def test_restarts_that_were_given_up_are_tried_again_by_resume(fleet: Stor
 async def test_what_an_agent_finished_and_failed_on_is_counted(fleet: Store, clock: ManualClock) -> None:
     for seconds in (10.0, 20.0):
         await fleet.write(living.acted, "coder", tasks=1, task_s=seconds)
-    await fleet.write(living.failed_once, "coder", tasks=1)
-    await fleet.write(living.failed_once, "coder")
+    await fleet.write(living.failed_once, "coder", "task_1", "no luck", tasks=1)
+    await fleet.write(living.failed_once, "coder", "task_1", "no luck")
     found = await vitals(fleet)
     assert (found.tasks_completed, found.tasks_failed, found.failures_in_a_row, found.average_task_s) == (2, 1, 2, 15.0)
     assert found.last_active_at == clock.wall()

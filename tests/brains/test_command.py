@@ -79,6 +79,8 @@ async def test_a_command_runs_in_its_agents_folder_and_environment_with_nothing_
         "COVEY_RUN": "run_test",
         "COVEY_URL": "http://127.0.0.1:8002",
         "COVEY_TOKEN": "the token of coder",
+        "COVEY_SESSION": "",
+        "COVEY_FRESH": "0",
         "CWD": str(tmp_path),
     }
 
@@ -227,7 +229,11 @@ async def test_binary_output_becomes_text_that_can_be_stored(tmp_path: Path) -> 
 async def test_an_exit_code_is_a_failure_with_the_end_of_stderr_and_some_are_permanent(tmp_path: Path, code: int, permanent: bool) -> None:
     outcome = await ran(tmp_path, f"echo half; echo 'no such branch' >&2; exit {code}")
     assert outcome == Outcome(
-        kind="failed", error=f"the command ended with exit code {code}: no such branch", permanent=permanent, exit_code=code
+        kind="failed",
+        error=f"the command ended with exit code {code}: no such branch",
+        permanent=permanent,
+        not_started=code in (78, 126, 127),
+        exit_code=code,
     )
 
 

@@ -12,7 +12,7 @@ from tests.inline import Hand
 from tests.messages.mail import DIGEST_S, LEASE_S, ask, inbox, say, state_of, take, taken
 from tests.rules import rule
 
-QUIET = ("question", "update", "notification", "buddy-check", "response", "feedback")
+QUIET = ("question", "update", "notification", "response", "feedback")
 WAKING = ("task", "request", "handover", "alert")
 
 

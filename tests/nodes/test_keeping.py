@@ -15,6 +15,8 @@ from covey.agents import living
 from covey.agents.model import THE_OPERATOR
 from covey.base.errors import StoreUnavailable
 from covey.base.processes import alive, every_process
+from covey.healing import incidents
+from covey.healing import reading as care
 from covey.messages import reading as mail
 from covey.nodes import keeping
 from covey.nodes.node import Duty
@@ -59,6 +61,10 @@ async def test_five_restarts_in_ten_minutes_are_the_last_until_somebody_has_it_t
     assert (told.type, told.priority) == ("alert", "urgent")
     assert "covey resume coder" in told.body
     assert workshop.spawned.count("coder") == 7, "six lives, and one look where its log is"
+    (loop,) = await workshop.store.read(incidents.open_of, "coder", "crash_loop")
+    assert "the disk is on fire" in loop.cause
+    deaths = (await workshop.store.read(care.page, agent="coder", kind="process_died")).items
+    assert [each.outcome for each in deaths] == ["given_up"], "each death is told in the one story of its coming back"
     assert alive(await workshop.serving("ops"))
     workshop.entries["coder"] = "live"
     node.prod("coder")
@@ -68,6 +74,11 @@ async def test_five_restarts_in_ten_minutes_are_the_last_until_somebody_has_it_t
         return (await workshop.agent("coder")).failed_at is None
 
     await until(tried_again)
+
+    async def over() -> bool:
+        return (await workshop.store.read(incidents.find, loop.incident_id)).outcome == "resumed"
+
+    await until(over)
 
 
 @rule("H7")

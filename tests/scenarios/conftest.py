@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -186,22 +186,29 @@ def free_base_port(count: int = 12) -> int:
     raise AssertionError("no free ports were found")
 
 
-@pytest.fixture
-def fleet_folder(tmp_path: Path) -> Iterator[RunningFleet]:
-    """A fleet's folder with eight python agents, not started; whatever runs at the end is ended, and must have been nothing after `down`."""
-    (tmp_path / "brain.py").write_text(BRAIN)
-    agents = "\n".join(f'[agents.{name}]\nbrain = "brain:think"' for name in NAMES)
-    (tmp_path / "covey.toml").write_text(agents)
+@contextmanager
+def fleet_in(folder: Path) -> Iterator[RunningFleet]:
+    """A fleet in a folder, not started; whatever runs at the end is ended, and must have been nothing after `down`."""
     base_port = free_base_port()
     env = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")}
-    env |= {"COVEY_TEST_FLEET": str(tmp_path), "COVEY_BASE_PORT": str(base_port), "NO_COLOR": "1"}
-    fleet = RunningFleet(tmp_path, base_port, env)
+    env |= {"COVEY_TEST_FLEET": str(folder), "COVEY_BASE_PORT": str(base_port), "NO_COLOR": "1"}
+    fleet = RunningFleet(folder, base_port, env)
     yield fleet
     fleet.covey("down", check=False)
-    left = [each for each in markers(tmp_path / ".covey" / "run") if alive(each.identity)]
+    left = [each for each in markers(folder / ".covey" / "run") if alive(each.identity)]
     for each in left:
         os.kill(each.pid, signal.SIGKILL)
     assert not left, f"these were left after down: {left}"
+
+
+@pytest.fixture
+def fleet_folder(tmp_path: Path) -> Iterator[RunningFleet]:
+    """A fleet's folder with eight python agents, not started; nothing of it is left afterwards."""
+    (tmp_path / "brain.py").write_text(BRAIN)
+    agents = "\n".join(f'[agents.{name}]\nbrain = "brain:think"' for name in NAMES)
+    (tmp_path / "covey.toml").write_text(agents)
+    with fleet_in(tmp_path) as fleet:
+        yield fleet
 
 
 def run(step: Any) -> Any:

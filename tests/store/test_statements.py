@@ -22,7 +22,7 @@ FILES = sorted(Path(covey.__file__).parent.glob("*/sql/*.sql"))
 STATEMENTS = [Statement(f"{file.parts[-3]}:{file.stem}", file.read_text()) for file in FILES]
 
 GROWING = frozenset({"events", "messages", "copies", "tasks", "needs", "runs", "entries", "answered_requests"})
-AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open"})
+AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index"})
 """Indexes of what is at work right now, which is never much: walking through one of these is no scan."""
 ALLOWED = {
     "messages:deferred_directions": "what waits for credit, over its own small index",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, run_state_machine_as_test
 from hypothesis.stateful import rule as step
 
+from covey.agents import living
 from covey.agents.model import THE_OPERATOR
 from covey.base.errors import Conflict, CoveyError, Cycle, IllegalMove, Invalid, LeaseLost
 from covey.tasks import adding, changing, reading, working
@@ -173,7 +174,9 @@ class Machine(RuleBasedStateMachine):
                 self.hand(working.finish, agent, token, "done")
                 self.end(one, "done")
             case "fail" | "give up":
-                task = self.hand(working.fail, agent, token, "no luck", permanent=how == "give up")
+                over = how == "give up"
+                task = self.hand(working.fail, agent, token, "no luck", permanent=over, poisonous=over)
+                self.hand(living.acted, agent)  # else its breaker opens
                 if how == "give up" or one.attempts >= one.most:
                     self.end(one, "failed")
                 else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from covey.agents import roster
+from covey.agents import breaking, roster
 from covey.agents.model import Caller
 from covey.base.errors import Conflict, Forbidden
 from covey.store import Transaction, relaxed, statement
@@ -18,12 +18,15 @@ RESUME = statement(__package__, "resume")
 FAIL = statement(__package__, "fail")
 ACTED = statement(__package__, "acted")
 FAILED_ONCE = statement(__package__, "failed_once")
+STALLED = statement(__package__, "stalled")
 DIGESTED = statement(__package__, "digested")
 
 
 def arrive(tx: Transaction, name: str, *, node: str, pid: int, start_ticks: int, boot_id: str, port: int) -> None:
     """The agent's process runs; its address stands in the store from now on."""
     agent = roster.find(tx, name)
+    if agent.failed_at is not None:
+        try_again(tx, name)
     row = tx.one(ARRIVE, agent=name, node=node, pid=pid, start_ticks=start_ticks, boot_id=boot_id, now=tx.now)
     tx.happened(
         "agent.started", agent=name, pid=pid, node=node, port=port, restarts=row.restarts if row else 0, paused=not agent.takes_work
@@ -55,8 +58,9 @@ def end_processes(tx: Transaction) -> None:
 
 
 def shift_beats(tx: Transaction, seconds: float) -> None:
-    """Store time stepped forward by so much: heartbeats move with it, so that nobody looks stale (T2)."""
+    """Store time stepped forward by so much: heartbeats and open breakers move with it, so that nobody looks stale (T2)."""
     tx.run(SHIFT_BEATS, seconds=seconds)
+    breaking.shift(tx, seconds)
 
 
 def pause(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
@@ -118,13 +122,27 @@ def try_again(tx: Transaction, name: str) -> None:
 
 
 def acted(tx: Transaction, name: str, *, tasks: int = 0, task_s: float = 0.0, messages: int = 0) -> None:
-    """The agent finished something: its counts rise, its failures in a row end."""
-    tx.run(ACTED, agent=name, tasks=tasks, task_s=task_s, messages=messages, now=tx.now)
+    """The agent finished something: its counts rise, its failures in a row end, its breaker is closed (H6)."""
+    row = tx.one(ACTED, agent=name, tasks=tasks, task_s=task_s, messages=messages, now=tx.now)
+    if row is not None and row.streak is not None:
+        breaking.worked(tx, name)
 
 
-def failed_once(tx: Transaction, name: str, *, tasks: int = 0) -> None:
-    """The agent's brain failed on something."""
+def failed_once(
+    tx: Transaction, name: str, item: str, reason: str, *, tasks: int = 0, refused: bool = False, not_started: bool = False
+) -> None:
+    """The agent's brain failed on something, which its breaker counts (H6).
+
+    `refused`: it was well, and what it was given can't be done, which is no failure of the agent's. `not_started`: it could not start.
+    """
     tx.run(FAILED_ONCE, agent=name, tasks=tasks, now=tx.now)
+    if not_started or not refused:
+        breaking.failed(tx, name, item, reason, not_started=not_started)
+
+
+def stalled(tx: Transaction, name: str) -> None:
+    """The agent has stalled once more."""
+    tx.run(STALLED, agent=name)
 
 
 def digested(tx: Transaction, name: str) -> None:

@@ -97,7 +97,9 @@ async def post_context_sync(call: Call[Nothing, ContextSync]) -> Answer:
 
 def synced(found: Synced) -> Answer:
     """What came of a sync."""
-    entries = [Remembered(**entry._asdict()) for entry in found.entries]
+    entries = [
+        Remembered(id=each.id, kind=each.kind, text=each.text, source=each.source, tokens=each.tokens, at=each.at) for each in found.entries
+    ]
     return shown(ContextSynced(accepted=found.accepted, known=found.known, entries=entries))
 
 

@@ -63,7 +63,7 @@ def _limits(call: Call[Any, Any], lease_s: float | None = None) -> Limits:
     settings = call.door.settings
     agent = settings.agent(call.named("name"))
     max_context = agent.max_context if agent is not None else 8192
-    return Limits(lease_s or settings.lease_s, settings.digest_s, settings.wait_s, settings.hard_cap_s, max_context)
+    return Limits(lease_s or settings.lease_s, settings.digest_s, settings.wait_s, settings.hard_cap_s, max_context, paid=True)
 
 
 async def renew(call: Call[Nothing, Lease]) -> Answer:

@@ -10,6 +10,7 @@ from covey.api.call import Call
 from covey.api.news import first_of
 from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Because, NewPriority, Parts, Tasks, TasksQuery, To, WaitQuery
+from covey.healing import quarantine
 from covey.messages.model import priority_of
 from covey.tasks import adding, changing, reading
 from covey.tasks.model import Task, TaskDraft
@@ -56,7 +57,7 @@ async def cancel_task(call: Call[Nothing, Because]) -> Answer:
 
 async def retry_task(call: Call[Nothing, Nothing]) -> Answer:
     """Queue a failed task again."""
-    return await call.write(shown, changing.retry, call.named("id"), call.by)
+    return await call.write(shown, quarantine.retry, call.named("id"), call.by)
 
 
 async def split_task(call: Call[Nothing, Parts]) -> Answer:
@@ -113,7 +114,7 @@ OPERATIONS = (
         gives=Task,
         verb=changing.cancel,
     ),
-    post("/api/v1/tasks/{id}/retry", retry_task, "caller", "Queue a failed task again.", gives=Task, verb=changing.retry),
+    post("/api/v1/tasks/{id}/retry", retry_task, "caller", "Queue a failed task again.", gives=Task, verb=quarantine.retry),
     post(
         "/api/v1/tasks/{id}/split",
         split_task,

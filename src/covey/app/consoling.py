@@ -13,12 +13,14 @@ from covey.app import snapshot
 from covey.app.groups import CONSOLE
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr
+from covey.app.reviving import Reviver
 from covey.base.clock import SystemClock
 from covey.base.errors import CoveyError, PortTaken
 from covey.base.loops import every
 from covey.base.markers import NameLock
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.settings import Settings
+from covey.nodes.spawner import ExecSpawner
 from covey.runner.watchdog import Watchdog
 
 FOLLOW_S = 5.0
@@ -50,9 +52,13 @@ async def run(settings: Settings, edition: str = "") -> int:
     try:
         door = FleetDoor(store=store, settings=settings)
         serving = await serve(make_app(door), settings.host, settings.console_port, run_dir(settings))
-        following = asyncio.create_task(every(FOLLOW_S, Follower(door).one_round, clock, "settings"))
+        rounds = [asyncio.create_task(every(FOLLOW_S, Follower(door).one_round, clock, "settings"))]
+        if edition:  # a node has started this process, and is to be there
+            reviver = Reviver(lambda: door.settings, ExecSpawner().spawn)
+            rounds.append(asyncio.create_task(every(FOLLOW_S, reviver.one_round, clock, "the node")))
         await leaving.asked.wait()
-        following.cancel()
+        for task in rounds:
+            task.cancel()
         await serving.stop()
     finally:
         await store.close()

@@ -5,16 +5,27 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from covey.agents import living
+from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.healing import cleaning, lending
+from covey.healing import retention as incidents
+from covey.healing.cycle import Cycle, Lead
+from covey.healing.pressing import Watcher
+from covey.healing.unable import Onlooker
 from covey.messages import handling
 from covey.messages import retention as mail
 from covey.nodes import records
 from covey.nodes.node import Duty, Node
+from covey.nodes.pinging import answers
+from covey.planning import planning
+from covey.planning.model import Planned
+from covey.reports.machine import room
 from covey.runner.orphans import free_the_gone
 from covey.runner.sweeping import Sweeper
 from covey.store import Store, Transaction, events, upkeep
@@ -32,11 +43,21 @@ CLOCK_S = 5.0
 FLOOR_S = 1.0
 TIDY_S = 60.0
 LOCK_S = 2.0
+LEND_S = 5.0
+ROOM_S = 15.0
+UNABLE_S = 15.0
+CYCLE_LOOK_S = 10.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
 NEWS = ("agent.restart_asked", "agent.resumed", "fleet.configured")
-CLOSED: dict[str, upkeep.Prune] = {"messages": mail.prune, "tasks": tasks.prune, "runs": tasks.prune_runs}
+CLOSED: dict[str, upkeep.Prune] = {
+    "messages": mail.prune,
+    "tasks": tasks.prune,
+    "runs": tasks.prune_runs,
+    "incidents": incidents.prune,
+    "lent tasks": lending.prune,
+}
 
 
 class News:
@@ -157,6 +178,22 @@ async def _tidy(keeping: Keeping) -> None:
         log.info("past their retention: %s", ", ".join(f"{count} {name}" for name, count in gone.items() if count))
 
 
+def _cycle(keeping: Keeping) -> Cycle:
+    """The controller's cycle, with what it needs of the nodes and of planning."""
+
+    def planner(tx: Transaction, agent: str) -> Planned:
+        return planning.plan(tx, agent, keeping.settings(), THE_SYSTEM)
+
+    return Cycle(
+        keeping.store,
+        node=keeping.node,
+        settings=keeping.settings,
+        lead=Lead(records.leads, records.cycled, records.cycle_age, records.unled_s),
+        answers=answers,
+        planner=planner,
+    )
+
+
 def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     """The duties that need no door."""
     store, clock = keeping.store, keeping.clock
@@ -168,8 +205,18 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     async def tidy(_: int) -> None:
         await _tidy(keeping)
 
+    async def lend(fence: int) -> None:
+        await cycle.lend(fence)
+
     time = Timekeeper(store, clock)
+    cycle = _cycle(keeping)
     found = [
+        Duty("cycle", min(settings.cycle_s, CYCLE_LOOK_S), True, cycle.when_due),
+        Duty(
+            "room", ROOM_S, False, Watcher(store, keeping.node, lambda: room(Path(settings.data_dir)), cleaning.of_short_machine).one_round
+        ),
+        Duty("tasks of the absent", min(LEND_S, settings.back_s), True, lend),
+        Duty("work for nobody", UNABLE_S, True, Onlooker(store, lambda: keeping.settings().stale_s).one_round),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),
         Duty("lapsed leases", 5.0, True, free),
         Duty("retention", TIDY_S, True, tidy),

@@ -30,6 +30,8 @@ def _group(settings: Settings, agents: list[AgentSettings]) -> Group:
 def _edition(settings: Settings, agents: list[AgentSettings]) -> str:
     """A digest of all that a process is started with; what the store tells an agent live is left out."""
     fixed = [msgspec.structs.replace(agent, role="", buddy="", owner="", organisation="", capabilities=(), plan=None) for agent in agents]
-    rest = msgspec.structs.replace(settings, agents=(), projects=(), schedules=(), features={}, lead="", deputy="", retention=Retention())
+    rest = msgspec.structs.replace(
+        settings, agents=(), projects=(), schedules=(), features={}, lead="", deputy="", retention=Retention(), notify=()
+    )
     # not their JSON: there a default that is written out differs from one that is left out
     return hashlib.blake2b(repr((rest, fixed)).encode(), digest_size=12).hexdigest()

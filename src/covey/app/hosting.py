@@ -16,18 +16,23 @@ from covey.api.agent_port import make_app
 from covey.api.door import Door
 from covey.api.serving import serve
 from covey.app import snapshot
-from covey.app.opening import WRITERS, open_store, run_dir
+from covey.app.buddy_means import buddy_means
+from covey.app.opening import WRITERS, count_as, open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr, take_all_files
 from covey.base import token_file
 from covey.base.clock import Clock, SystemClock
 from covey.base.ending import end
-from covey.base.errors import CoveyError, Failed, PortTaken
+from covey.base.errors import CoveyError, Failed, Misconfigured, PortTaken
 from covey.base.markers import NameLock, marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity, set_title
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import Site
-from covey.brains.making import make
+from covey.brains.making import NoBrain, make
+from covey.brains.model import Brain
+from covey.healing import lives
+from covey.healing.buddy_timer import BuddyTimer
+from covey.planning import abilities
 from covey.runner import holding
 from covey.runner.runner import Runner
 from covey.runner.sweeping import Sweeper
@@ -71,6 +76,7 @@ async def host(settings: Settings, names: list[str], node: str, edition: str = "
     clock = SystemClock()
     watchdog = Watchdog(asyncio.get_running_loop(), settings.watchdog_s)
     watchdog.start()
+    count_as(settings)
     store = open_store(settings, clock, writers=min(len(agents), WRITERS))
     try:
         host = Host(store, settings, node, clock, leaving)
@@ -118,12 +124,13 @@ class Host:
         """An agent that serves and works."""
         store, settings, stack = self.store, self.settings, AsyncExitStack()
         self.stacks.append(stack)
-        await end_predecessor(store, agent.id, self.clock)
+        freed = await end_predecessor(store, agent.id, self.clock)
+        brain = self._brain(agent)
         runner = Runner(
             store=store,
             agent=agent,
             settings=settings,
-            brain=make(agent, _site(settings, agent, self.clock)),
+            brain=brain,
             clock=self.clock,
             node=self.node,
             pid=os.getpid(),
@@ -136,11 +143,41 @@ class Host:
         me = Identity.of(os.getpid())
         assert me is not None
         await store.write(
-            living.arrive, agent.id, node=self.node, pid=me.pid, start_ticks=me.start_ticks, boot_id=me.boot_id, port=agent.port
+            lives.arrive,
+            agent.id,
+            node=self.node,
+            pid=me.pid,
+            start_ticks=me.start_ticks,
+            boot_id=me.boot_id,
+            port=agent.port,
+            freed=len(freed),
+            no_brain=brain.why if isinstance(brain, NoBrain) else None,
         )
         stack.push_async_callback(_depart, store, agent.id, self.leaving)
         await runner.start()
         stack.push_async_callback(runner.stop)
+        stack.push_async_callback(_cease, asyncio.create_task(self._buddy_timer(agent, runner).go_on()))
+        if agent.brain.kind == "python":
+            stack.push_async_callback(_cease, asyncio.create_task(self._declare(agent, brain)))
+
+    def _brain(self, agent: AgentSettings) -> Brain:
+        """The agent's brain, or one that says why it can't be had: to end the process for it would be to have it started again."""
+        try:
+            return make(agent, _site(self.settings, agent, self.clock))
+        except Misconfigured as error:
+            log.error("%s: %s", agent.id, error.message)
+            return NoBrain(error.message)
+
+    async def _declare(self, agent: AgentSettings, brain: Brain) -> None:
+        """Have planning know what the brain can't do (P1). Its code is imported off the loop."""
+        try:
+            unable = await asyncio.to_thread(abilities.cannot, brain.can, agent.id, agent.role, self.settings.planning)
+            await self.store.write(abilities.declare, agent.id, unable)
+        except CoveyError as error:
+            log.warning("%s: %s", agent.id, error.message)
+
+    def _buddy_timer(self, agent: AgentSettings, runner: Runner) -> BuddyTimer:
+        return BuddyTimer(buddy_means(self.store, self.settings), agent.id, self.clock, lambda: runner.led)
 
 
 def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
@@ -151,6 +188,11 @@ def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
     return Site(url=f"http://{host}:{settings.console_port}", token=token, data_dir=data_dir, grace_s=settings.grace_s, clock=clock)
 
 
+async def _cease(loop: asyncio.Task[None]) -> None:
+    loop.cancel()
+    await asyncio.wait({loop})
+
+
 async def _depart(store: Store, agent: str, leaving: Leaving) -> None:
     try:
         await store.write(living.leave, agent, pid=os.getpid(), reason=leaving.why or "told to end")
@@ -158,8 +200,8 @@ async def _depart(store: Store, agent: str, leaving: Leaving) -> None:
         log.warning("%s: %s", agent, error.message)
 
 
-async def end_predecessor(store: Store, agent: str, clock: Clock) -> None:
-    """End what a dead process of this agent left running, then free what it held (K4c, M3).
+async def end_predecessor(store: Store, agent: str, clock: Clock) -> list[str]:
+    """The runs that a dead process of this agent left: what goes on of them is ended, then what they held is freed (K4c, M3).
 
     Raises:
         Failed: Something of it can't be ended.
@@ -173,3 +215,4 @@ async def end_predecessor(store: Store, agent: str, clock: Clock) -> None:
     freed = await store.write(holding.lose_all, agent)
     if freed:
         log.warning("%s: %d runs of a dead process were given up: %s", agent, len(freed), ", ".join(freed[:5]))
+    return freed

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from covey.app import snapshot
+from covey.app.buddy_duties import buddy_duties
 from covey.app.calling_off import is_called_off
 from covey.app.duties import Keeping, LockWatch, News, duties
 from covey.app.filing import file_duties
 from covey.app.groups import CONSOLE, groups_of
+from covey.app.node_spec import NODE
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr
 from covey.base.clock import SystemClock
@@ -38,7 +40,6 @@ __all__ = ["NODE", "log_to_stderr", "main", "node_name", "run", "spec_of"]
 
 log = logging.getLogger("covey.node")
 
-NODE = "node"
 PRELOAD = ("covey.app.hosting", "covey.app.consoling", "covey.brains.making", "covey.brains.rules", "covey.brains.python", "psutil")
 
 
@@ -107,7 +108,7 @@ def _node(store: Store, settings: Settings, clock: SystemClock, *, children: boo
         watch=Watch(),
         groups=lambda: groups_of(latest.settings) if children else [],
         spec=lambda group: spec_of(latest.settings, group),
-        duties=[*duties(keeping, news, lock_watch), *file_duties(store, settings, clock)],
+        duties=[*duties(keeping, news, lock_watch), *buddy_duties(keeping), *file_duties(store, settings, clock)],
         grace_s=settings.grace_s,
     )
     news.node = lock_watch.node = node

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from covey.agents import configuring, roster
 from covey.agents.configuring import Changes
 from covey.base.clock import Clock, SystemClock
-from covey.base.errors import StoreUnavailable
+from covey.base.errors import Misconfigured, StoreUnavailable
 from covey.base.settings import Settings
+from covey.contexts import exact
+from covey.contexts.tokens import count_with
 from covey.messages import relinking
+from covey.planning import budgets
 from covey.store import Bell, DatagramBell, Store, Transaction
 from covey.store.engine import Engine
 from covey.store.sqlite import SqliteEngine
 from covey.tasks import scheduling
+
+log = logging.getLogger("covey.store")
 
 
 def run_dir(settings: Settings) -> Path:
@@ -56,6 +62,18 @@ def open_store(settings: Settings, clock: Clock | None = None, *, writers: int =
     return Store(engine, _bell(engine, settings))
 
 
+def count_as(settings: Settings) -> None:
+    """Have this process count tokens as the settings say; where it can't count exactly it estimates, and says so (C1)."""
+    if settings.tokens == "estimate":
+        count_with(None)
+        return
+    try:
+        count_with(exact.counter())
+    except Misconfigured as error:
+        count_with(None)
+        log.warning("tokens are estimated: %s", error.message)
+
+
 def _bell(engine: Engine, settings: Settings) -> Bell:
     if isinstance(engine, SqliteEngine):
         return DatagramBell(run_dir(settings) / "bells")
@@ -70,6 +88,7 @@ def apply(tx: Transaction, settings: Settings) -> Changes:
     changes = configuring.configure(tx, settings)
     relinking.reconfigured(tx, (*changes.added, *changes.changed))
     scheduling.configure(tx, settings)
+    budgets.configure(tx, settings.planning)
     return changes
 
 

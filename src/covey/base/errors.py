@@ -30,6 +30,7 @@ FACES: dict[str, Face] = {
     "conflict": Face(409, -32009, 3),
     "lease_lost": Face(409, -32009, 3),
     "illegal_move": Face(409, -32009, 3),
+    "budget_spent": Face(429, -32029, 3),
     "changed_meanwhile": Face(412, -32009, 3),
     "not_running": Face(503, -32010, 5),
     "store_busy": Face(503, -32010, 1),
@@ -191,6 +192,12 @@ class ChangedMeanwhile(Conflict):
     """What was to be edited is no longer as the caller saw it."""
 
     code = "changed_meanwhile"
+
+
+class BudgetSpent(Conflict):
+    """Nobody asked for it, and the budget that it would count on is spent (P3)."""
+
+    code = "budget_spent"
 
 
 class NotRunning(CoveyError):

@@ -56,6 +56,8 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     plan: bool | None = None
     """Whether idle time is planned; None: as the kind of brain says (P3)."""
     max_context: int = 8192
+    summaries: Literal["extract", "brain"] = "extract"
+    """Who makes the summaries of its context before it is full: extraction, or its own brain, which costs turns (C4)."""
     user: str = ""
 
 
@@ -79,6 +81,27 @@ class ScheduleSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     time_zone: str = "UTC"
     priority: str = "medium"
     project: str = ""
+
+
+class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What idle agents are given to do, and how much of it a day (P1, P3, P4)."""
+
+    templates: str = ""
+    """A file of templates beside the package's own; absolute once read. Empty: none."""
+    mode: Literal["add", "replace"] = "add"
+    """Whether that file adds to the package's own templates (an id that is there already is replaced), or stands for all."""
+    faults: Literal["refuse", "skip"] = "refuse"
+    """What becomes of a file with faults: nothing of it is used, or the templates without a fault are."""
+    planner: str = ""
+    """The agent whose brain proposes tasks (P4); empty: nobody."""
+    planner_every_s: float = 21_600.0
+    """How often it is asked at most."""
+    tasks: int = 24
+    """So many generated tasks an agent, in 24 hours."""
+    turns: int = 200
+    """So many turns of brains that cost money, in the whole fleet, in 24 hours."""
+    usd: float = 5.0
+    """So much that brains may cost, in the whole fleet, in 24 hours."""
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -107,6 +130,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Empty: the embedded file `store.db` in the data directory; else `postgresql://…`."""
     durability: Literal["full", "normal"] = "full"
     pooler: bool = False
+    tokens: Literal["estimate", "exact"] = "estimate"
+    """How the tokens of contexts are counted; exactly needs the extra `tokens` and its vocabulary on disk (C1)."""
     host: str = "127.0.0.1"
     base_port: int = BASE_PORT
     """The console's port; agents' ports that are not written are counted from the next one (A2a)."""
@@ -131,10 +156,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     idle_timeout_s: float = 600.0
     hard_cap_s: float = 86400.0
     cycle_s: float = 300.0
+    buddy_check_s: float = 3600.0
+    """How often an agent checks its buddy (B2)."""
+    notify: tuple[str, ...] = ()
+    """Where the operator is told of alerts besides its own inbox: URLs of Apprise, which hold secrets."""
+    stall_s: float = 1800.0
+    """Silent or idle for longer is a stall (H1)."""
+    back_s: float = 60.0
+    """An agent that is down for longer has its open tasks given to others until it is back (H4)."""
     watchdog_s: float = 30.0
     links: Literal["mesh", "none"] = "mesh"
     limits: Literal["on", "off"] = "on"
     retention: Retention = Retention()
+    planning: PlanningSettings = PlanningSettings()
     features: dict[str, dict[str, bool]] = {}
     """Organisation (or owner) → feature flag → on or off (L14)."""
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from covey.base.errors import Failed
-from covey.brains.model import Answers, Outcome, Turn, failure
+from covey.brains.model import Answers, Cost, Outcome, Turn, failure
 from covey.messages.model import Draft, Message, draft
 from covey.tasks.model import Task, TaskDraft
 
@@ -29,6 +29,7 @@ class Gathered:
     tasks: list[TaskDraft] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    context: tuple[int, int] | None = None
 
     def into(self, outcome: Outcome) -> Outcome:
         """The outcome with all that was gathered, after what it has already: the first message is the one that it waits for."""
@@ -38,7 +39,14 @@ class Gathered:
             tasks=outcome.tasks + self.tasks,
             decisions=outcome.decisions + self.decisions,
             notes=outcome.notes + self.notes,
+            cost=self._cost(outcome.cost),
         )
+
+    def _cost(self, cost: Cost | None) -> Cost | None:
+        if self.context is None:
+            return cost
+        tokens, limit = self.context
+        return msgspec.structs.replace(cost or Cost(), context_tokens=tokens, context_limit=limit)
 
 
 _TURN: ContextVar[Gathered] = ContextVar("covey_turn")
@@ -73,7 +81,13 @@ class Agent:
     has a process and an object of its own.
     """
 
-    ON: ClassVar[dict[str, str]] = {"message": "on_message", "digest": "on_digest", "task": "on_task", "split": "on_split"}
+    ON: ClassVar[dict[str, str]] = {
+        "message": "on_message",
+        "digest": "on_digest",
+        "task": "on_task",
+        "split": "on_split",
+        "summary": "on_summary",
+    }
     """Which method takes which kind of turn."""
 
     def on_message(self, message: Message, turn: Turn) -> Answers:
@@ -91,6 +105,10 @@ class Agent:
     def on_split(self, task: Task, turn: Turn) -> Answers:
         """Propose parts of a task that takes too long, with `self.split`."""
         return failure(f"{turn.agent} can't split {task.task_id}; its brain has no on_split.", permanent=True)
+
+    def on_summary(self, entries: list[dict[str, Any]], turn: Turn) -> Answers:  # noqa: ARG002 - to be overridden
+        """Put what it remembers into fewer words; every id, URL and path in it must stay, or the summary is not taken (C4)."""
+        return failure(f"{turn.agent} makes no summaries; its brain has no on_summary.", permanent=True)
 
     def can(self, description: str) -> bool:  # noqa: ARG002 - to be overridden
         """Whether it is able to do a task of this description (P1)."""
@@ -135,6 +153,10 @@ class Agent:
     def remember(self, text: str) -> None:
         """Keep a note in the agent's context."""
         _gathered().notes.append(text)
+
+    def context_used(self, tokens: int, limit: int) -> None:
+        """Say how full the session of your own is; at 80 % the next turn comes with `fresh` and begins another one (C5a)."""
+        _gathered().context = (tokens, limit)
 
     def progress(self, text: str) -> None:
         """Say how far it is; returns at once. Counts as life for the idle timeout (K4a)."""

@@ -60,6 +60,8 @@ def _of_claude(events: list[Event]) -> Reading | None:
         usd=_amount(result.get("total_cost_usd")),
         tokens_in=sum(_count(usage.get(key)) for key in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")),
         tokens_out=_count(usage.get("output_tokens")),
+        context_tokens=_context_of_claude(events),
+        context_limit=max((_count(each.get("contextWindow")) for each in _objects(result, "modelUsage")), default=0) or None,
     )
     text = str(result.get("result") or "")
     if not result.get("is_error") and result.get("subtype", "success") == "success":
@@ -67,6 +69,18 @@ def _of_claude(events: list[Event]) -> Reading | None:
     errors = result.get("errors")
     reasons = [str(each) for each in errors] if isinstance(errors, list) else []
     return Reading(text, text or "; ".join(reasons) or str(result.get("subtype") or "it says that it failed, not why"), cost)
+
+
+def _context_of_claude(events: list[Event]) -> int | None:
+    """How much stood in its session at its last call of the model; known only where it prints all its events."""
+    calls = [_object(_object(event, "message"), "usage") for event in events if event.get("type") == "assistant"]
+    last = next((usage for usage in reversed(calls) if usage), {})
+    keys = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+    return sum(_count(last.get(key)) for key in keys) or None
+
+
+def _objects(event: Event, key: str) -> list[Event]:
+    return [each for each in _object(event, key).values() if isinstance(each, dict)]
 
 
 def _of_codex(events: list[Event]) -> Reading | None:

@@ -19,6 +19,8 @@ from covey.brains.running import Ended, run
 PERMANENT = frozenset({64, 65, 77, 78, 126, 127})
 """Exit codes that say that another try is no use: wrong usage, wrong data, no right, wrong configuration (sysexits.h), and a
 shell's not executable and not found. All others may pass, 75 (try again later) among them."""
+NOT_STARTED = frozenset({78, 126, 127})
+"""Those of them that say so of the program itself, whatever it was given."""
 TAIL_CHARS = 2000
 
 
@@ -37,12 +39,13 @@ class CommandBrain:
     async def think(self, turn: Turn, hands: Hands) -> Outcome:
         """What the program made of the turn; a failed outcome if it could not be started, failed or took too long."""
         settings = self._settings
-        launch = Launch(settings.brain.command, settings.cwd, environment(settings, self._site, turn.run_id, self._account), self._account)
+        env = environment(settings, self._site, turn.run_id, self._account) | session_of(turn)
+        launch = Launch(settings.brain.command, settings.cwd, env, self._account)
         limit = time_limit(turn, settings)
         try:
             ended = await run(launch, self._input(turn), run_id=turn.run_id, timeout_s=limit, site=self._site, hands=hands)
         except NotStarted as error:
-            return failure(error.message, permanent=error.permanent)
+            return failure(error.message, permanent=error.permanent, not_started=error.permanent)
         return outcome_of(ended, limit)
 
     def _input(self, turn: Turn) -> bytes:
@@ -70,6 +73,11 @@ def _input_of(options: dict[str, Any]) -> str:
     return str(form)
 
 
+def session_of(turn: Turn) -> dict[str, str]:
+    """The variables by which a program with sessions of its own knows in which to work, and whether to begin it (C5a)."""
+    return {"COVEY_SESSION": turn.session, "COVEY_FRESH": "1" if turn.fresh else "0"}
+
+
 def input_of(turn: Turn) -> bytes:
     """The turn as a program gets it: its JSON, and `prompt`, the same as text for a model."""
     return wire.encode(msgspec.to_builtins(turn) | {"prompt": as_text(turn)})
@@ -82,7 +90,10 @@ def time_limit(turn: Turn, settings: AgentSettings) -> float | None:
 
 
 def outcome_of(ended: Ended, limit_s: float | None = None) -> Outcome:
-    """The outcome of a run: what was printed where the exit code is 0, else a failure. Exit code and cost are kept in any case. Pure."""
+    """The outcome of a run: what was printed where the exit code is 0, else a failure. Pure.
+
+    Exit code and cost are kept, but for the code of one that was ended at its limit: that one says nothing.
+    """
     reading = assistants.read(ended.out)
     said = _said(ended, reading)
     cost = said.cost or (reading.cost if reading else None)
@@ -91,8 +102,12 @@ def outcome_of(ended: Ended, limit_s: float | None = None) -> Outcome:
     elif ended.code != 0:
         reason = (reading.error if reading else "") or (said.error if said.kind == "failed" else "")
         told = f": {reason}" if reason else _tail(ended)
-        said = failure(f"the command {_how(ended.code)}{told}", permanent=ended.code in PERMANENT or said.permanent)
-    return msgspec.structs.replace(said, cost=cost, exit_code=ended.code)
+        said = failure(
+            f"the command {_how(ended.code)}{told}",
+            permanent=ended.code in PERMANENT or said.permanent,
+            not_started=ended.code in NOT_STARTED,
+        )
+    return msgspec.structs.replace(said, cost=cost, exit_code=None if ended.timed_out else ended.code)
 
 
 def _said(ended: Ended, reading: assistants.Reading | None) -> Outcome:

@@ -108,7 +108,7 @@ def _subject(turn: Turn) -> Any:
         return [asked.message for asked in turn.also]
     if turn.kind == "message":
         return turn.message.message if turn.message else None
-    return turn.task
+    return turn.context if turn.kind == "summary" else turn.task
 
 
 def _is_async(function: Any) -> bool:

@@ -11,7 +11,7 @@ from covey.base.settings import AgentSettings
 from covey.messages.model import Draft, Message
 from covey.tasks.model import Task, TaskDraft
 
-TurnKind = Literal["message", "digest", "task", "split"]
+TurnKind = Literal["message", "digest", "task", "split", "summary"]
 OutcomeKind = Literal["done", "failed", "split", "handoff", "waiting"]
 
 
@@ -26,6 +26,7 @@ class Turn(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """What a brain is asked to do, once.
 
     `kind` message: handle `message`. digest: take note of `also`. task: do `task`. split: propose parts of `task`.
+    summary: put `context` into fewer words, with every id, URL and path word for word.
     `also` is quiet mail that rides along. At least once: `attempt` says which try this is (M3).
     """
 
@@ -46,6 +47,12 @@ class Turn(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """Sentences of the protocol that the brain's instructions carry word for word (L11)."""
     context: list[dict[str, Any]] = []
     """The agent's live context, oldest first: kind, text, at."""
+    session: str = ""
+    """The name of the session that a brain with a context of its own is to work in; a new name is a new session (C5a)."""
+    fresh: bool = False
+    """Whether nothing has been done in that session yet: it begins from `checkpoint` and `context`, not from an older session."""
+    checkpoint: str = ""
+    """Where the agent stood last and what is open, in words; only for a fresh session."""
     colleagues: list[dict[str, Any]] = []
     """The other agents: id, role, capabilities."""
     project: dict[str, Any] | None = None
@@ -67,13 +74,15 @@ class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown
     """What a brain made of a turn.
 
     done: `summary` is the result, and the reply where one was asked for. failed: `error` says why; `permanent` means that
-    trying again is no use. split: `tasks` stand for the task. waiting: for the answer to the first of `messages`.
+    trying again is no use, `not_started` that the brain itself could not start, whatever it was given. split: `tasks` stand for
+    the task. waiting: for the answer to the first of `messages`.
     """
 
     kind: OutcomeKind = "done"
     summary: str = ""
     error: str = ""
     permanent: bool = False
+    not_started: bool = False
     data: dict[str, Any] = {}
     decisions: list[str] = []
     notes: list[str] = []
@@ -84,9 +93,9 @@ class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown
     exit_code: int | None = None
 
 
-def failure(error: str, *, permanent: bool = False) -> Outcome:
+def failure(error: str, *, permanent: bool = False, not_started: bool = False) -> Outcome:
     """An outcome that failed."""
-    return Outcome(kind="failed", error=error, permanent=permanent)
+    return Outcome(kind="failed", error=error, permanent=permanent, not_started=not_started)
 
 
 class Hands(Protocol):

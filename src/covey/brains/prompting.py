@@ -25,6 +25,10 @@ _SPLIT = (
     'If it can be split, answer with this JSON object alone: {"kind": "split", "tasks": [{"description": "…"}, …]};'
     ' each part must stand for itself, and together they must do the whole. If it can\'t, answer {"kind": "failed", "error": "why not"}.'
 )
+_SUMMARY = (
+    "Put what you remember, below, into a third of its words, oldest first. Keep who said what, decisions, what was made, what is open"
+    " and what comes next, and every id, URL and path word for word: a summary that drops one is not taken. Answer with it alone."
+)
 
 
 def as_text(turn: Turn) -> str:
@@ -32,7 +36,7 @@ def as_text(turn: Turn) -> str:
 
     Instructions are ours and the operator's (role, project); whatever anybody else wrote stands inside a fence that it can't close.
     """
-    parts = [_instructions(turn), _asked(turn), _context(turn), *_given(turn)]
+    parts = [_instructions(turn), _asked(turn), _checkpoint(turn), _context(turn), *_given(turn)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -65,12 +69,18 @@ def _request(turn: Turn) -> str:
         return "Do the task below. What you answer is its result."
     if turn.kind == "split":
         return f"The task below takes too long. Don't do it: say how it splits into smaller ones. {_SPLIT}"
+    if turn.kind == "summary":
+        return _SUMMARY
     if turn.kind == "digest":
         return "Take note of the mail below. Nobody waits for an answer; say in a line what matters, if anything does."
     waits = turn.message is not None and turn.message.message.requires_response
     return "Handle the message below. " + (
         "What you answer is sent as your reply." if waits else "No reply is expected; what you answer is kept, not sent."
     )
+
+
+def _checkpoint(turn: Turn) -> str:
+    return "This session begins afresh. Where you stood:\n" + _fenced("checkpoint", turn.checkpoint) if turn.checkpoint else ""
 
 
 def _context(turn: Turn) -> str:

@@ -56,7 +56,7 @@ class PythonBrain:
         try:
             target = self._target if self._target is not None else await self._imported(turn.run_id)
         except Misconfigured as error:
-            return failure(error.message, permanent=True)
+            return failure(error.message, permanent=True, not_started=True)
         teller = Teller(hands, self._site.clock)
         job = self._noted(Job[Outcome](turn.run_id))
         self._begin(job, step_of(target, turn), hands, teller)
@@ -144,7 +144,7 @@ class PythonProcessBrain:
             launch = Launch(argv, settings.cwd, env, self._account)
             ended = await run(launch, input_of(turn), run_id=turn.run_id, timeout_s=limit, site=self._site, hands=hands)
         except NotStarted as error:
-            return failure(error.message, permanent=error.permanent)
+            return failure(error.message, permanent=error.permanent, not_started=error.permanent)
         return _outcome_of(ended, limit)
 
     def can(self, description: str) -> bool:  # noqa: ARG002 - the contract's

@@ -42,7 +42,7 @@ def think(target: str, folder: str, turn: Turn) -> Outcome:
     try:
         step = step_of(load(target, folder), turn)
     except Misconfigured as error:
-        return failure(error.message, permanent=True)
+        return failure(error.message, permanent=True, not_started=True)
     if step.is_async:
         return asyncio.run(answered_async(step, _Alone(), _AsyncHands()))
     return answered(step, _Alone(), _SyncHands())

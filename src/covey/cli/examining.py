@@ -22,6 +22,8 @@ from covey.base.ids import Ids
 from covey.base.markers import markers
 from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.settings import Settings
+from covey.notices import telling
+from covey.notices.model import channel_of
 from covey.reports import machine
 from covey.reports.phrases import size
 from covey.store.engine import Engine
@@ -261,6 +263,23 @@ def quotas(settings: Settings) -> Iterator[Finding]:
     yield Finding("ok", "links", f"links = {settings.links}, with their limits")
 
 
+def channels(settings: Settings) -> Iterator[Finding]:
+    """Whether the operator can be told of alerts elsewhere, by the channels that are named; no address is repeated."""
+    if not settings.notify:
+        yield Finding("ok", "notices", "the operator is told of alerts in its inbox; `notify` in covey.toml names channels besides")
+        return
+    names = [channel_of(place, url) for place, url in enumerate(settings.notify)]
+    if not telling.is_installed():
+        said = f"{', '.join(names)}: Apprise is not installed, so alerts are told in the operator's inbox alone."
+        yield Finding("warn", "notices", said, 'pip install "covey[notify]"')
+        return
+    strange = [name for name, url in zip(names, settings.notify, strict=True) if not telling.is_known(url)]
+    if strange:
+        yield Finding("fail", "notices", f"Apprise knows no such channel as {', '.join(strange)}.", "correct `notify` in covey.toml")
+    else:
+        yield Finding("ok", "notices", f"alerts go to the operator's inbox and to {', '.join(names)}")
+
+
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions),
     ("fleet", processes),
@@ -272,4 +291,5 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("clock", clock),
     ("address", openness),
     ("links", quotas),
+    ("notices", channels),
 )

@@ -74,6 +74,7 @@ def _lines(agent: dict[str, Any]) -> list[tuple[str, Any]]:
         ("address", agent["url"]),
         ("brain", f"{agent['brain']}; able to {', '.join(agent['capabilities'])}"),
         ("buddy", agent["buddyId"]),
+        ("covers", ", ".join(agent["covering"])),
         ("at work", f"{task['taskId']}: {task['description']}" if task else ""),
         ("waiting", f"{agent['queueLength']} tasks, {agent['unread']} unread messages"),
         *(("", each) for each in waiting),

@@ -10,12 +10,12 @@ from covey.agents import roster
 from covey.base.errors import Invalid
 from covey.base.settings import AgentSettings
 from covey.contexts import entries
-from covey.contexts.entries import EntryKind
+from covey.contexts.archive import add, unpack
+from covey.contexts.model import WARN_AT, Entry, EntryKind, Form
 from covey.messages.checking import check_id
 from covey.store import Transaction, statement
 
 PAGE = statement(__package__, "page")
-IMPORT = statement(__package__, "import_entry")
 
 
 class CarriedEntry(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):
@@ -28,6 +28,8 @@ class CarriedEntry(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     source: str | None = None
     at: float | None = None
     archived_at: float | None = None
+    form: Form = "raw"
+    shown_in: str | None = None
 
 
 class Page(NamedTuple):
@@ -41,7 +43,17 @@ def page(tx: Transaction, after: int = 0, limit: int = 200) -> Page:
     """Entries of all agents in the order in which they were made."""
     rows = tx.all(PAGE, after=after, limit=limit)
     found = [
-        CarriedEntry(id=row.id, agent=row.agent, kind=row.kind, text=row.text, source=row.source, at=row.at, archived_at=row.archived_at)
+        CarriedEntry(
+            id=row.id,
+            agent=row.agent,
+            kind=row.kind,
+            text=unpack(row),
+            source=row.source,
+            at=row.at,
+            archived_at=row.archived_at,
+            form=row.form,
+            shown_in=row.shown_in,
+        )
         for row in rows
     ]
     return Page(found, rows[-1].seq if rows else after)
@@ -61,16 +73,9 @@ def put(tx: Transaction, entry: CarriedEntry) -> bool:
         return False
     tokens = entries.tokens_of(entry.text)
     bound = msgspec.convert(agent.settings, AgentSettings).max_context
-    fits = entry.archived_at is None and entries.size_of(tx, agent.id) + tokens <= bound * entries.WARN_AT
-    tx.run(
-        IMPORT,
-        id=entry.id,
-        agent=agent.id,
-        kind=entry.kind,
-        text=entry.text,
-        source=entry.source,
-        tokens=tokens,
-        at=min(entry.at, tx.now) if entry.at is not None else tx.now,
-        archived_at=None if fits else entry.archived_at if entry.archived_at is not None else tx.now,
-    )
+    fits = entry.archived_at is None and entries.size_of(tx, agent.id) + tokens <= bound * WARN_AT
+    at = min(entry.at, tx.now) if entry.at is not None else tx.now
+    kept = Entry(entry.id, entry.kind, entry.text, entry.source, tokens, at, entry.form)
+    archived_at = None if fits else entry.archived_at if entry.archived_at is not None else tx.now
+    add(tx, agent.id, kept, archived_at=archived_at, shown_in=entry.shown_in)
     return True

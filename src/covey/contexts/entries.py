@@ -1,50 +1,34 @@
-"""Entries of a context: added with their tokens counted, the oldest archived before the bound is reached; nothing is deleted.
+"""Entries of a context: added with their tokens counted, made room for before the bound is reached, never deleted (C1, C3, C3a).
 
-The tiers of C2 and their summaries come on top of this; the bound of C3a holds from here on: no step leaves a context above it.
+After each step the live context is within its bound. What one entry has too much is whole in the archive.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
 
 from covey.base.errors import Invalid
 from covey.base.ids import is_id
 from covey.base.wire import fit
+from covey.contexts.archive import add, entry_of
+from covey.contexts.compressing import compress
+from covey.contexts.model import BACK_TO, WARN_AT, Entry, EntryKind, is_due
+from covey.contexts.reading import live, size_of, state
+from covey.contexts.tokens import tokens_of
 from covey.store import Transaction, statement
 
-ADD = statement(__package__, "add")
-LIVE = statement(__package__, "live")
-SIZE = statement(__package__, "size")
-ARCHIVE = statement(__package__, "archive")
+__all__ = ["Entry", "EntryKind", "cut", "decisions", "live", "merge", "remember", "since", "size_of", "tokens_of"]
+
 KNOWN = statement(__package__, "known")
 DECISIONS = statement(__package__, "decisions")
 SINCE = statement(__package__, "since")
 
-EntryKind = Literal["message", "decision", "result", "note", "summary"]
-WARN_AT = 0.8
-BACK_TO = 0.5
 SHOWN_BYTES = 4000
 """Of an entry larger than half the bound so much of its head and its tail stays live, or what half the bound allows."""
 ENTRY_BYTES = 16 * 1024 * 1024
 MERGED = 1000
-BYTES_A_TOKEN = 3
-
-
-class Entry(NamedTuple):
-    """One thing an agent remembers."""
-
-    id: str
-    kind: str
-    text: str
-    source: str | None
-    tokens: int
-    at: float
-
-
-def tokens_of(text: str) -> int:
-    """About how many tokens a text has; never far too few. Pure."""
-    return len(text.encode(errors="replace")) // BYTES_A_TOKEN + 1
+MOST_BYTES_A_TOKEN = 12
+"""A text with more bytes than this for each token allowed is too long without being counted."""
 
 
 def remember(
@@ -64,66 +48,64 @@ def remember(
     if ident is not None and tx.one(KNOWN, id=ident) is not None:
         return ident
     text = fit(text, ENTRY_BYTES)
-    now = tx.now if at is None else at
-    if tokens_of(text) > max_tokens * BACK_TO:
-        text = _shown_of(tx, agent, kind, text, source, max_tokens, now)
-    tx.run(ADD, id=entry_id, agent=agent, kind=kind, text=text, source=source, tokens=tokens_of(text), at=now, archived_at=None)
-    _shrink(tx, agent, max_tokens)
+    entry = Entry(entry_id, kind, text, source, _counted(text, max_tokens), tx.now if at is None else at)
+    shown = entry if entry.tokens <= max_tokens * BACK_TO else _ends(tx, entry, int(max_tokens * BACK_TO))
+    _make_room(tx, agent, shown, max_tokens)
+    room = max_tokens - size_of(tx, agent)
+    if shown.tokens > room:
+        shown = _ends(tx, entry, room)
+    if shown is not entry:
+        add(tx, agent, entry, archived_at=tx.now, shown_in=shown.id if shown.tokens <= room else None)
+    if shown.tokens <= room:
+        add(tx, agent, shown)
     return entry_id
 
 
-def _shown_of(tx: Transaction, agent: str, kind: EntryKind, text: str, source: str | None, max_tokens: int, at: float) -> str:
-    """Head, pointer and tail of a text that is stored whole in the archive. Half the bound at most, but the pointer is always whole."""
-    whole = tx.new_id("entry")
-    tx.run(ADD, id=whole, agent=agent, kind=kind, text=text, source=source, tokens=tokens_of(text), at=at, archived_at=tx.now)
-    pointer = f"… (whole text: {whole}) …"
-    room = min(int(max_tokens * BACK_TO) * BYTES_A_TOKEN - len(pointer.encode()) - 4, 2 * SHOWN_BYTES)
-    return cut(text, pointer, room)
+def _counted(text: str, max_tokens: int) -> int:
+    """The tokens of a text; of one that is far too long to stay, about so many."""
+    size = len(text.encode())
+    return tokens_of(text) if size <= max_tokens * MOST_BYTES_A_TOKEN else max(size // 3, max_tokens) + 1
+
+
+def _make_room(tx: Transaction, agent: str, shown: Entry, max_tokens: int) -> None:
+    size = size_of(tx, agent)
+    if size + shown.tokens <= max_tokens * WARN_AT:
+        return
+    known = state(tx, agent)
+    if is_due(size, shown.tokens, max_tokens, known.compressed_to if known is not None else 0):
+        compress(tx, agent, max_tokens, "it was about to grow beyond 80 % of its bound", adding=shown.tokens)
+
+
+def _ends(tx: Transaction, entry: Entry, most: int) -> Entry:
+    """Head, pointer and tail of an entry that is stored whole in the archive, of so many tokens if the pointer alone is not more."""
+    pointer = f"… (whole text: {entry.id}) …"
+    room = 2 * SHOWN_BYTES
+    while True:
+        text = cut(entry.text, pointer, room)
+        tokens = tokens_of(text)
+        if tokens <= most or room == 0:
+            return Entry(tx.new_id("entry"), entry.kind, text, entry.source, tokens, entry.at, "ends")
+        room = min(room // 2, int(room * most / tokens)) if room > 16 else 0
 
 
 def cut(text: str, pointer: str, room: int) -> str:
     """As much of a text's head and tail as fits into so many bytes, half each, around the pointer. Pure."""
-    raw = text.encode()
     half = max(room, 0) // 2
-    head = raw[:half].decode(errors="ignore")
-    tail = raw[len(raw) - half :].decode(errors="ignore")
-    return f"{head}\n{pointer}\n{tail}" if half else pointer
-
-
-def _shrink(tx: Transaction, agent: str, max_tokens: int) -> None:
-    """Above the warning line the oldest go to the archive, down to half the bound."""
-    size = size_of(tx, agent)
-    if size <= max_tokens * WARN_AT:
-        return
-    archived = 0
-    for entry in live(tx, agent):
-        if size <= max_tokens * BACK_TO:
-            break
-        tx.run(ARCHIVE, id=entry.id, now=tx.now)
-        size -= entry.tokens
-        archived += 1
-    tx.happened("context.archived", agent=agent, entries=archived, size=size)
-
-
-def size_of(tx: Transaction, agent: str) -> int:
-    """The context's size in tokens."""
-    row = tx.one(SIZE, agent=agent)
-    return int(row.tokens) if row else 0
-
-
-def live(tx: Transaction, agent: str) -> list[Entry]:
-    """The live context, oldest first."""
-    return [Entry(*row) for row in tx.all(LIVE, agent=agent)]
+    if not half:
+        return pointer
+    head = text[:half].encode()[:half].decode(errors="ignore")
+    tail = text[-half:].encode()[-half:].decode(errors="ignore")
+    return f"{head}\n{pointer}\n{tail}"
 
 
 def decisions(tx: Transaction, agent: str, limit: int = 10) -> list[Entry]:
-    """The latest decisions, newest first."""
-    return [Entry(*row) for row in tx.all(DECISIONS, agent=agent, limit=limit)]
+    """The latest decisions, newest first, also those that are no longer in the live context."""
+    return [entry_of(row) for row in tx.all(DECISIONS, agent=agent, limit=limit)]
 
 
 def since(tx: Transaction, agent: str, at: float, limit: int = 100) -> list[Entry]:
-    """Entries made at or after a time, oldest first (C6)."""
-    return [Entry(*row) for row in tx.all(SINCE, agent=agent, at=at, limit=limit)]
+    """Entries made at or after a time, live and archived, oldest first; no summaries (C6)."""
+    return [entry_of(row) for row in tx.all(SINCE, agent=agent, at=at, limit=limit)]
 
 
 def merge(tx: Transaction, agent: str, entries: list[Entry], max_tokens: int = 8192, *, by: str = "") -> int:

@@ -9,11 +9,13 @@ from covey.agents.model import Caller
 from covey.base.errors import Forbidden
 from covey.base.settings import AgentSettings
 from covey.contexts import entries
-from covey.contexts.entries import Entry
+from covey.contexts.model import Entry
 from covey.store import Transaction
 
 BACK = 100
 """So many entries go back at most."""
+BACK_CHARS = 2_000_000
+"""And so many characters of them, but for a single one that has more."""
 
 
 class Synced(NamedTuple):
@@ -37,5 +39,15 @@ def sync(tx: Transaction, agent: str, given: list[Entry], by: Caller, *, since: 
         raise Forbidden(f"{by.name} is not {agent}'s buddy; only buddies exchange context.")
     bound = me.settings.get("max_context", AgentSettings(id=agent, port=0).max_context)
     accepted = entries.merge(tx, agent, given, bound, by=by.name)
-    back = entries.since(tx, agent, since, limit=BACK) if since is not None else []
+    back = _at_once(entries.since(tx, agent, since, limit=BACK)) if since is not None else []
     return Synced(accepted, len(given) - accepted, back)
+
+
+def _at_once(found: list[Entry]) -> list[Entry]:
+    """The first of them that are not too much for one answer, one at least; the rest is asked for from the last one's time on. Pure."""
+    room = BACK_CHARS
+    for count, entry in enumerate(found):
+        room -= len(entry.text)
+        if room < 0:
+            return found[: max(count, 1)]
+    return found

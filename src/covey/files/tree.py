@@ -10,6 +10,7 @@ import msgspec
 from covey.agents import roster
 from covey.agents.model import OPERATOR, RESERVED
 from covey.base.errors import Gone, Unknown
+from covey.buddies import covering
 from covey.messages import reading as mail
 from covey.messages.model import Message
 from covey.nodes import records
@@ -70,13 +71,17 @@ def touched(event: Event) -> set[str] | None:
     group = event.kind.partition(".")[0]
     if event.kind in ("agent.added", "agent.removed") or group in ("fleet", "store"):
         return None
-    if group in ("file", "view", "logs", "drop"):
+    if group in ("file", "view", "logs", "drop", "notice"):
         return set()
     found = {state_file(event.agent)} if event.agent and event.agent not in RESERVED else set()
     if group == "message":
         found |= _touched_by_mail(event)
     elif group == "task":
         found |= _touched_by_task(event)
+    elif group == "buddy":
+        found |= {HEALTH, BUDDIES} | {
+            state_file(name) for name in (event.data.get("by"), event.data.get("before")) if name and name not in RESERVED
+        }
     elif group in ("agent", "leader", "node"):
         found |= {MESSAGES, HEARTBEATS, PROTOCOL, HEALTH}
     else:
@@ -182,7 +187,10 @@ def _five(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _buddies(tx: Transaction, _stale_s: float) -> dict[str, Any]:
-    return {"buddyPairs": {agent.id: agent.buddy for agent in roster.everyone(tx) if agent.buddy}}
+    return {
+        "buddyPairs": {agent.id: agent.buddy for agent in roster.everyone(tx) if agent.buddy},
+        "covering": {each.agent: each.buddy for each in covering.coverings(tx)},
+    }
 
 
 _MAKERS: dict[str, Callable[[Transaction, float], object]] = {

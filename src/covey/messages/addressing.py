@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from covey.agents import roster
-from covey.agents.model import OPERATOR, SYSTEM
+from covey.agents import breaking, roster
+from covey.agents.model import OPERATOR, SYSTEM, Agent
 from covey.base.errors import Invalid, Unknown
 from covey.messages.checking import BATCH
 from covey.messages.model import SendOutcome
@@ -46,7 +46,7 @@ def _one(tx: Transaction, to: str, sender: str) -> list[str]:
 
 def _group(tx: Transaction, to: str, sender: str) -> list[str]:
     """All but the sender, or all but the sender who have a capability."""
-    able = roster.everyone(tx) if to == "*" else roster.with_capability(tx, to[1:])
+    able = roster.everyone(tx) if to == "*" else _routed(tx, to[1:])
     found = [agent.id for agent in able if agent.id != sender]
     if found:
         return found
@@ -56,6 +56,13 @@ def _group(tx: Transaction, to: str, sender: str) -> list[str]:
     raise Unknown(
         f"nobody has the capability {to[1:]!r}; nothing was stored. The fleet has: {', '.join(known)}.", field="to", nearest=known[:BATCH]
     )
+
+
+def _routed(tx: Transaction, capability: str) -> list[Agent]:
+    """The agents that have a capability: not those behind an open breaker, unless there is nobody else (H6)."""
+    found = roster.with_capability(tx, capability)
+    barred = breaking.opened(tx) if found else {}
+    return [agent for agent in found if agent.id not in barred] or found
 
 
 def admit(tx: Transaction, name: str) -> SendOutcome:

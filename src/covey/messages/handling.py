@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from covey.agents import living, roster
+from covey.agents import breaking, living, roster
 from covey.base.errors import LeaseLost, NotFound
 from covey.base.wire import fit
 from covey.messages.model import MAX_ATTEMPTS, Message, backoff_s
 from covey.store import Row, Transaction, relaxed, statement
 
 NEXT = statement(__package__, "next")
+NEXT_ASKED = statement(__package__, "next_asked")
 CLAIM = statement(__package__, "claim")
 QUIET = statement(__package__, "quiet")
 TAKEN = statement(__package__, "taken")
@@ -45,14 +46,18 @@ class Claimed(NamedTuple):
 
 
 @relaxed
-def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float, digest_s: float) -> Claimed | None:
+def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float, digest_s: float, asked: bool = False) -> Claimed | None:
     """The next mail of an agent, under a lease with a new token, or None if nothing is due (M4, M4b).
 
-    Waking mail comes first, with the quiet mail beside it; quiet mail alone makes one digest turn each `digest_s`.
+    Waking mail comes first, with the quiet mail beside it; quiet mail alone makes one digest turn each `digest_s`. Behind an open
+    breaker all of it waits, but for what is let through when it is half-open (H6).
+    `asked`: the operator's mail alone makes a turn; the rest waits, since it would cost money that nobody granted (P3).
     """
-    row = tx.one(NEXT, receiver=agent, now=tx.now)
+    row = tx.one(NEXT_ASKED if asked else NEXT, receiver=agent, now=tx.now)
     quiet = _quiet(tx, agent)
-    if row is None and not (quiet and _digest_due(tx, agent, quiet, digest_s)):
+    if row is None and not (quiet and not asked and _digest_due(tx, agent, quiet, digest_s)):
+        return None
+    if breaking.open_of(tx, agent) is not None and not breaking.lets_through(tx, agent, run_id):
         return None
     token = tx.new_token()
     lease = {"token": token, "run_id": run_id, "lease_ends": tx.now + lease_s, "now": tx.now}

@@ -20,7 +20,7 @@ TASK_LEVEL_S = 6 * 3600.0
 """How much each level of priority is worth in waiting time (M4, K2)."""
 
 _LEVELS: dict[str, int] = {"urgent": 0, "high": 0, "medium": 1, "low": 2}
-_WAKING_TYPES = frozenset({"task", "request", "handover", "alert"})
+_WAKING_TYPES = frozenset({"task", "request", "handover", "alert", "buddy-check"})
 
 
 class Content(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

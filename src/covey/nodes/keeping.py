@@ -20,7 +20,7 @@ from covey.base.ending import end
 from covey.base.errors import Failed
 from covey.base.markers import Marker, marker
 from covey.base.processes import Identity, send
-from covey.nodes import records
+from covey.healing import giving_up, lives
 from covey.nodes.watching import ExitStatus, GiveUp, Past, PingCounter, RestartPolicy, Watch
 
 log = logging.getLogger("covey.node")
@@ -73,6 +73,7 @@ class Keeper:
         self._means = means
         self._wanted = True
         self._asked = False
+        self._killed_for = ""
         self._left: list[Identity] = []
         self._told = asyncio.Event()
 
@@ -100,6 +101,7 @@ class Keeper:
         """End a process that hangs; it is started again like any that died."""
         if self.identity is not None:
             log.warning("%s (pid %d) is ended: %s", self.group.name, self.identity.pid, why)
+            self._killed_for = why
             send(self.identity, signal.SIGKILL)
 
     async def keep(self) -> list[Identity]:
@@ -167,20 +169,30 @@ class Keeper:
 
     async def _after(self, identity: Identity, status: ExitStatus | None, past: Past) -> Past:
         """Wait until it may be started again, if ever; its restarts that count."""
-        self.identity = None
-        for agent in self.group.agents:
-            self._means.record(living.leave, agent, pid=identity.pid, reason=str(status or "told to end"))
+        self.identity, killed_for, self._killed_for = None, self._killed_for, ""
         if status is None:
+            self._record_end(living.leave, pid=identity.pid, reason="told to end")
             return past
         now = self._means.clock.boot()
-        log.warning("%s (pid %d) ended after %.1f s: %s", self.group.name, identity.pid, now - self.since, status)
-        decision = self._means.policy.decide(past, status, now - self.since, now)
+        ran_s = now - self.since
+        log.warning("%s (pid %d) ended after %.1f s: %s", self.group.name, identity.pid, ran_s, status)
+        decision = self._means.policy.decide(past, status, ran_s, now)
         if isinstance(decision, GiveUp) and decision.own and self._holders() == 0:
-            decision = self._means.policy.decide(past, ExitStatus(), now - self.since, now)
+            decision = self._means.policy.decide(past, ExitStatus(), ran_s, now)
+        if isinstance(decision, GiveUp) and decision.own:
+            self._record_end(living.leave, pid=identity.pid, reason=str(status))
+            return await self._not_again(decision, past)
+        how = f"{status}, since {killed_for}" if killed_for else str(status)
+        again_in_s = None if isinstance(decision, GiveUp) else decision.after_s
+        self._record_end(lives.died, pid=identity.pid, how=how, ran_s=ran_s, again_in_s=again_in_s)
         if isinstance(decision, GiveUp):
             return await self._not_again(decision, past)
         await self._pause(decision.after_s)
         return decision.past
+
+    def _record_end(self, verb: Callable[..., object], **what: object) -> None:
+        for agent in self.group.agents:
+            self._means.record(verb, agent, **what)
 
     def _holders(self) -> int:
         """How many of its names a living process holds: such a one is adopted, or ended."""
@@ -195,13 +207,13 @@ class Keeper:
         why = f"{decision.why}{'; its last words: ' + words if words else ''}"
         log.error("%s is not started again: %s", self.group.name, why)
         for agent in self.group.agents:
-            self._means.record(records.gave_up, agent, why)
+            self._means.record(giving_up.gave_up, agent, why)
         self.given_up = True
         await self._told.wait()
         self._told.clear()
         self.given_up = False
         for agent in self.group.agents:
-            self._means.record(living.try_again, agent)
+            self._means.record(giving_up.tried_again, agent)
         return Past()
 
     async def _pause(self, seconds: float) -> None:

@@ -16,6 +16,7 @@ from covey.base.clock import Clock
 from covey.base.errors import CoveyError
 from covey.base.loops import every
 from covey.base.processes import Identity
+from covey.healing import lives
 from covey.nodes import records
 from covey.nodes.forkserver import Spec
 from covey.nodes.keeping import Group, Keeper, Means
@@ -170,7 +171,7 @@ class Node:
             if keeper.pings.hung:
                 keeper.kill(f"it did not answer {keeper.pings.missed} pings in a row")
                 for agent in keeper.group.agents:
-                    self.record(records.hung, agent, keeper.pings.missed)
+                    self.record(lives.hung, agent, keeper.pings.missed)
                 keeper.pings = self._means.pings
 
     def end_holder(self, pid: int, why: str) -> bool:

@@ -10,6 +10,7 @@ from covey.reports import pulse
 from covey.reports.phrases import count, head, listed, when
 from covey.reports.pulse import Pulse
 from covey.store import Row, Transaction, statement
+from covey.tasks import refusing
 
 BEFORE_IT = statement(__package__, "before_it")
 
@@ -30,8 +31,9 @@ def _in_shared_queue(tx: Transaction, row: Row, before: int, stale_s: float) -> 
     kind = "urgent" if row.queue.startswith(f"{URGENT}:") else "global"
     said = [f"It waits in the {kind} queue for anybody with the capability {row.capability}; {_before_words(before)}."]
     candidates = [each for each in pulse.of_all(tx, stale_s) if row.capability in each.agent.capabilities]
-    able = [each for each in candidates if each.why_not_able is None]
-    not_able = {each.agent.id: why for each in candidates if (why := each.why_not_able) is not None}
+    refused = set(refusing.refused_by(tx, row.id))
+    able = [each for each in candidates if each.why_not_able is None and each.agent.id not in refused]
+    not_able = {each.agent.id: why for each in candidates if (why := _why_not(each, refused)) is not None}
     if not candidates:
         said.append("Nobody in the fleet has that capability.")
     elif not able:
@@ -39,6 +41,10 @@ def _in_shared_queue(tx: Transaction, row: Row, before: int, stale_s: float) -> 
     else:
         said.append(f"{listed([each.agent.id for each in able], word='or')} may take it; {_who_is_free(able)}.")
     return said, {"before": before, "able": [each.agent.id for each in able], "notAble": not_able}
+
+
+def _why_not(each: Pulse, refused: set[str]) -> str | None:
+    return "has said that its brain can't do it" if each.agent.id in refused else each.why_not_able
 
 
 def _who_is_free(able: list[Pulse]) -> str:

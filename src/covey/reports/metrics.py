@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from covey.agents.model import OPERATOR
+from covey.buddies import checking
 from covey.messages import reading as mail
 from covey.reports import pulse
 from covey.reports.exposition import CONTENT_TYPE, prometheus
@@ -24,6 +25,7 @@ TASK_TIMES_OF = statement(__package__, "task_times_of")
 WAITING_TASKS = statement(__package__, "waiting_tasks")
 DEAD_MAIL = statement(__package__, "dead_mail")
 COSTS = statement(__package__, "costs")
+OPEN_KINDS = statement(__package__, "open_kinds")
 LEADER = statement(__package__, "leader")
 
 EVENTS_OF_ONE = 1_000
@@ -86,6 +88,7 @@ def of_fleet(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
             "runs24h": sum(row.runs for row in costs),
         },
         "leader": _leader(tx),
+        "incidents": {row.kind: row.incidents for row in tx.all(OPEN_KINDS)},
     }
 
 
@@ -120,10 +123,27 @@ def figures_of(found: Pulse, replies: Sequence[float], work: Sequence[float], qu
             "size": found.context_size,
             "max": found.settings.max_context,
             "share": round(found.context_size / found.settings.max_context, 4) if found.settings.max_context else None,
+            "overflows": found.context_overflows,
         },
-        "buddy": {"buddyId": agent.buddy or None, "lastCheckAge": _age(now, vitals.last_buddy_check)},
+        "buddy": _buddy(found),
         "stalls": vitals.stall_count,
+        "breakerOpen": found.breaker is not None,
+        "incidentsOpen": len(found.incidents),
         "restarts": vitals.restarts,
+    }
+
+
+def _buddy(found: Pulse) -> dict[str, Any]:
+    """Its checks of the one it watches, and whom it covers. Pure."""
+    last = found.checks
+    return {
+        "buddyId": checking.buddy_shown(found.agent.buddy),
+        "lastCheckAge": _age(found.now, found.vitals.last_buddy_check),
+        "checks": last.made if last else 0,
+        "answered": last.answered if last else 0,
+        "successRate": last.success_rate if last else None,
+        "missedInARow": last.missed_in_a_row if last else 0,
+        "covering": len(found.covering),
     }
 
 

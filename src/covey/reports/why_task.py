@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from covey.agents import roster
+from covey.reports import why_budget
 from covey.reports.in_line import Told, in_line
 from covey.reports.phrases import count, head, listed, span, utc, when
 from covey.store import Row, Transaction, statement
@@ -14,9 +15,11 @@ from covey.tasks.model import Task
 
 COPIES_OF = statement(__package__, "copies_of")
 MESSAGE = statement(__package__, "message")
+SHORT_MACHINES = statement(__package__, "short_machines")
 
 CHAIN_BOUND = 100
 TRIES_SHOWN = 10
+WORDS = {"files": "file handles"}
 
 
 def explain(tx: Transaction, row: Row, stale_s: float) -> Told:
@@ -55,9 +58,23 @@ def _queued(tx: Transaction, row: Row, stale_s: float) -> Told:
         )
     elif failed:
         said.append(f"{failed} The next attempt waits for its turn.")
+    said += why_budget.holds_task(tx, row)
+    said += _on_short_machines(tx, row)
     place, facts = in_line(tx, row, stale_s)
     facts |= {"notBefore": row.not_before if row.not_before > now else None, "deadline": row.deadline, "error": row.error}
     return said + place + _deadline(row, now), facts
+
+
+def _on_short_machines(tx: Transaction, row: Row) -> list[str]:
+    """Where work that is neither urgent nor high is not taken, since the machine is short of something (H10)."""
+    short = [] if row.priority in ("urgent", "high") else tx.all(SHORT_MACHINES)
+    home = roster.vitals(tx, row.agent).node if short and row.agent is not None else None
+    return [
+        f"The machine of the node {each.node} is short of {listed([WORDS.get(word, word) for word in each.why.split()])}: until it has"
+        " room again only urgent and high work is taken there."
+        for each in short
+        if row.agent is None or each.node == home
+    ]
 
 
 def _reason(error: str | None) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from covey.agents import living
 from covey.base.processes import Identity
+from covey.healing import breakers, incidents, lives, quarantine
+from covey.healing.quarantine import DIED
 from covey.messages import handling, sweeping
 from covey.runner.work import Work
 from covey.store import Row, Transaction, relaxed, statement
@@ -11,10 +13,6 @@ from covey.tasks import runs, working
 
 RUN_OF_TOKEN = statement(__package__, "run_of_token")
 
-DIED = "died"
-"""The outcome of a run whose process ended under it."""
-DEADLY = 2
-"""A task that so many brains died of is not tried again (H7a)."""
 GONE = "the agent's process ended while its brain was at work"
 TOO_LATE = "its lease ended before its brain did"
 
@@ -36,10 +34,14 @@ def started(tx: Transaction, work: Work, process: Identity | None = None, pgid: 
 def renew(tx: Transaction, agent: str, pid: int, held: list[Work], lease_s: float) -> list[str]:
     """A heartbeat, and longer leases for all that is held; the run ids of those whose own lease is lost (A8, K4).
 
+    An agent that was thought silent is live again at once (H7a).
+
     Raises:
         Conflict: Another process is this agent now.
     """
     living.beat(tx, agent, pid=pid)
+    if incidents.open_ids(tx, agent, "heartbeat_stale"):
+        lives.back(tx, agent, "its heart beats again")
     return [work.run_id for work in held if not _renewed(tx, work, lease_s)]
 
 
@@ -83,10 +85,11 @@ def _lose_task(tx: Transaction, token: str, why: str) -> None:
     row = tx.one(working.HELD, token=token)
     if row is None:
         return
-    died = sum(run.outcome == DIED for run in runs.of_item(tx, row.id))
-    if died >= DEADLY:
-        why = f"quarantined: {died} processes ended while at work on it; `covey task retry {row.id}` tries it again"
-    working.fail(tx, row.holder, token, why, permanent=died >= DEADLY)
+    poisonous = quarantine.verdict(tx, row.id)
+    working.fail(tx, row.holder, token, poisonous or why, permanent=poisonous is not None, poisonous=poisonous is not None)
+    if poisonous is not None:
+        quarantine.set_apart(tx, row.holder, row.id, poisonous)
+    breakers.failed(tx, row.holder)
 
 
 def lose_all(tx: Transaction, agent: str) -> list[str]:
@@ -116,4 +119,4 @@ def _tokens_of(tx: Transaction, agent: str) -> list[str]:
 
 def _close(tx: Transaction, agent: str, outcome: str) -> None:
     for run in runs.open_of(tx, agent):
-        runs.close(tx, run.id, outcome)
+        runs.close(tx, run.id, outcome if run.kind != "split" else "lost")  # the attempt that it ran beside counts, and it alone

@@ -8,6 +8,7 @@ from __future__ import annotations
 from covey.agents import roster
 from covey.base.errors import Conflict
 from covey.brains.model import Outcome
+from covey.healing import lending
 from covey.messages import handling
 from covey.messages.model import Message
 from covey.runner import holding, settling, taking
@@ -32,6 +33,8 @@ def claim(tx: Transaction, agent: str, lanes: tuple[Lane, ...], limits: Limits) 
         raise Conflict(
             f'{agent} has a {found.brain} brain, whose process takes its work; only an agent with `brain = "external"` claims by hand.'
         )
+    if lending.has_lent(tx, agent):
+        lending.take_back(tx, agent)
     for lane in lanes:
         work = taking.take(tx, agent, lane, NOWHERE, None, limits)
         if work is not None:

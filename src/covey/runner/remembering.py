@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from covey.brains.model import Outcome
-from covey.contexts import entries
-from covey.contexts.entries import EntryKind
+from covey.contexts import checkpoints, entries, sessions
+from covey.contexts.model import EntryKind
+from covey.healing import overflowing
 from covey.messages.model import Message
 from covey.runner.work import Limits, Work
 from covey.store import Transaction
@@ -36,6 +37,24 @@ def own_words(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> 
         _keep(tx, work.agent, "decision", decision, work.item, limits)
     for each in outcome.notes[:FEW]:
         _keep(tx, work.agent, "note", each, work.item, limits)
+
+
+def checkpoint(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+    """Where the agent stands once a thing is handled, and how full its brain's own session is (C5, C5a)."""
+    failed = outcome.kind == "failed"
+    cost = outcome.cost
+    sessions.used(tx, work.agent, work.session, cost.context_tokens if cost else None, cost.context_limit if cost else None, failed=failed)
+    if not failed:
+        checkpoints.save(
+            tx,
+            work.agent,
+            item=work.item,
+            outcome=outcome.kind,
+            summary=outcome.summary,
+            run_id=work.run_id,
+            max_tokens=limits.max_context,
+        )
+    overflowing.follow(tx, work.agent)
 
 
 def note(tx: Transaction, work: Work, text: str, limits: Limits) -> None:

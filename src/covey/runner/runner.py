@@ -15,8 +15,10 @@ from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.model import Brain
 from covey.runner import holding
-from covey.runner.lanes import TRY_AGAIN_S, Lanes, Place
+from covey.runner.condensing import Condenser
+from covey.runner.lanes import TRY_AGAIN_S, Lanes
 from covey.runner.orphans import Suspect, free_the_gone
+from covey.runner.place import Place
 from covey.runner.run import MARGIN_S
 from covey.runner.standing import Standing, standing
 from covey.runner.work import Work
@@ -57,9 +59,12 @@ class Runner:
         self._leave = leave
         place = Place(store=store, agent=agent, settings=settings, brain=brain, clock=clock, node=node, pid=pid, leave=leave)
         self._lanes = Lanes(place, self._trouble)
+        self._condenser = Condenser(place, lambda: self.ready() and not self.busy)
         self._ring = asyncio.Event()
         self._takes_work = True
         self._troubled = False
+        self.led = True
+        """Whether the fleet had a leader when it last looked."""
         self._stirred_at = clock.boot()
         """When there was last anything for it."""
         self._heard_at = clock.boot()
@@ -93,6 +98,7 @@ class Runner:
         await self._store.write(living.stop, self.agent.id, by, reason)
         self._takes_work, self._lanes.stopped = False, True
         running = self._lanes.end("stopped", grace_s)
+        self._condenser.end("stopped")
         overs = [asyncio.ensure_future(run.over.wait()) for run in running]
         if overs:
             await asyncio.wait(overs, timeout=self._settings.grace_s + 2 * MARGIN_S)
@@ -106,6 +112,8 @@ class Runner:
         self._stop_listening = self._store.bell.listen(self.agent.id, self._rung)
         self._loops = [asyncio.create_task(self._beat_on()), asyncio.create_task(self._poll_on())]
         self._lanes.start()
+        if self.agent.summaries == "brain":
+            self._condenser.start()
 
     def _rung(self) -> None:
         """Somebody rang: the lanes look at once, the poll soon after."""
@@ -116,6 +124,7 @@ class Runner:
 
     async def stop(self) -> None:
         """Take nothing more, end the brains, give their work back, leave nothing behind."""
+        await self._condenser.stop()
         await self._lanes.stop()
         for loop in self._loops:
             loop.cancel()
@@ -210,10 +219,12 @@ class Runner:
         self._lanes.lost(found.lost)
         if found.stopped:
             self._lanes.end("stopped")
+            self._condenser.end("stopped")
         if found.takes_work and found.mail:
             self._lanes.wake("mail")
         if found.takes_work and found.tasks:
             self._lanes.wake("task")
+        self.led = found.led
         if not found.led:
             await self._sweep()
         return found

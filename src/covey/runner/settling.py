@@ -13,9 +13,12 @@ from covey.agents.model import SYSTEM, as_agent
 from covey.base.errors import CoveyError, Failed, LeaseLost
 from covey.base.wire import fit
 from covey.brains.model import Cost, Outcome
-from covey.messages import handling, sending, sweeping
+from covey.healing import breakers, quarantine
+from covey.messages import handling, replacing, sending, sweeping
 from covey.messages.checking import BODY_BYTES, SUBJECT_CHARS, data_text
-from covey.messages.model import Draft, Message, draft
+from covey.messages.model import Draft, Message, Receipt, draft
+from covey.planning import proposing
+from covey.planning.delegating import delegate, is_unasked
 from covey.runner import remembering
 from covey.runner.prompts import prompt_of
 from covey.runner.taking import beat, take
@@ -51,6 +54,7 @@ def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: i
     else:
         _settle_mail(tx, work, outcome, limits)
     remembering.own_words(tx, work, outcome, limits)
+    remembering.checkpoint(tx, work, outcome, limits)
     cost = outcome.cost or Cost()
     tokens = cost.tokens_in + cost.tokens_out
     runs.close(tx, work.run_id, outcome.kind, cost_usd=cost.usd or None, tokens=tokens or None, exit_code=outcome.exit_code)
@@ -69,10 +73,30 @@ def _settle_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) 
     if why is None:
         why = _moved_on(tx, work, outcome, limits)
     if why is not None:
-        outcome = Outcome(kind="failed", error=why, permanent=outcome.permanent or outcome.kind == "handoff")
-        working.fail(tx, work.agent, work.token, why, permanent=outcome.permanent)
+        permanent = outcome.permanent or outcome.kind == "handoff"
+        outcome = Outcome(kind="failed", error=why, permanent=permanent, not_started=outcome.not_started, exit_code=outcome.exit_code)
+        _fail_task(tx, work, outcome, why)
     _close_riders(tx, work, limits, seen=why is None)
     remembering.result(tx, work, outcome, limits)
+
+
+def _fail_task(tx: Transaction, work: Work, outcome: Outcome, why: str) -> None:
+    """Tried again or failed; one that brains die of is quarantined (H7a). The agent's breaker counts it (H6)."""
+    killed = outcome.exit_code is not None and outcome.exit_code < 0
+    poisonous = quarantine.verdict(tx, work.item, dying=1) if killed else None
+    why = f"{poisonous}; the last said: {why}" if poisonous else why
+    working.fail(
+        tx,
+        work.agent,
+        work.token,
+        why,
+        permanent=outcome.permanent or poisonous is not None,
+        not_started=outcome.not_started,
+        poisonous=poisonous is not None,
+    )
+    if poisonous is not None:
+        quarantine.set_apart(tx, work.agent, work.item, poisonous)
+    breakers.failed(tx, work.agent)
 
 
 def _why_failed(outcome: Outcome) -> str | None:
@@ -88,6 +112,7 @@ def _moved_on(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> 
     """Do what the outcome says of the task; why it can't be done, in which case nothing of it is."""
     if outcome.kind == "done":
         working.finish(tx, work.agent, work.token, outcome.summary, outcome.data)
+        breakers.worked(tx, work.agent)
         _send_all(tx, work, outcome.messages, limits)
         _add_tasks(tx, work, outcome.tasks, limits)
         return None
@@ -139,12 +164,13 @@ def _close_riders(tx: Transaction, work: Work, limits: Limits, *, seen: bool) ->
 def _settle_mail(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
     why = _why_failed(outcome)
     if why is not None:
-        _fail_mail(tx, work, why)
+        _fail_mail(tx, work, outcome, why)
         return
     handling.close(tx, work.agent, work.token)
     _answer(tx, work, outcome, limits)
     mail = [message for message in (work.main, *work.riders) if message is not None]
     living.acted(tx, work.agent, messages=len(mail))
+    breakers.worked(tx, work.agent)
     for message in mail:
         remembering.mail(tx, work.agent, message, limits)
 
@@ -161,11 +187,12 @@ def _answer(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> No
     _send(tx, work, _reply(work.agent, asked, outcome), limits)
 
 
-def _fail_mail(tx: Transaction, work: Work, reason: str) -> None:
+def _fail_mail(tx: Transaction, work: Work, outcome: Outcome, reason: str) -> None:
     """Tried again later, or dead; who waits for an answer to a dead letter is woken with the reason (M8)."""
-    living.failed_once(tx, work.agent)
+    living.failed_once(tx, work.agent, work.item, reason, refused=outcome.permanent, not_started=outcome.not_started)
     for dead in handling.failed(tx, work.agent, work.token, reason, main=work.main.message_id if work.main is not None else None):
         sweeping.bury(tx, work.agent, dead, reason)
+    breakers.failed(tx, work.agent)
 
 
 def _reply(agent: str, asked: Message, outcome: Outcome) -> Draft:
@@ -198,12 +225,22 @@ def _send(tx: Transaction, work: Work, message: Draft, limits: Limits) -> Sent |
     except CoveyError as error:
         _refused(tx, work, "message", f"a message to {_to(message)}", error.message, limits, code=error.code)
         return None
+    _replace_older(tx, work, receipt)
     lost = {name: each for name, each in receipt.outcomes.items() if not each.stored}
     for name, each in lost.items():
         remembering.note(tx, work, f"a message to {name} was not sent: {each.sentence}", limits)
     if len(lost) == len(receipt.outcomes):
         return None
     return Sent(receipt.message_id, message.content.requires_response, message.in_reply_to)
+
+
+def _replace_older(tx: Transaction, work: Work, receipt: Receipt) -> None:
+    """What a planned task sends in its own thread stands for the unread mail that the same one sent before (P3a)."""
+    if work.task is None or not is_unasked(work.task) or receipt.thread_id != work.task.dedupe_key:
+        return
+    for name, each in receipt.outcomes.items():
+        if each.stored:
+            replacing.replace_older(tx, receipt.message_id, sender=work.agent, receiver=name, thread_id=receipt.thread_id)
 
 
 def _to(message: Draft) -> str:
@@ -214,12 +251,24 @@ def _to(message: Draft) -> str:
 def _add_tasks(tx: Transaction, work: Work, drafts: Sequence[TaskDraft], limits: Limits) -> None:
     if len(drafts) > MOST:
         _refused(tx, work, "task", f"{len(drafts) - MOST} tasks", f"one outcome may make {MOST}", limits)
+    if proposing.is_asked(work.task):
+        for head, why in proposing.take(tx, work.agent, drafts[:MOST]):
+            remembering.note(tx, work, f"the proposal {head!r} was refused: {why}", limits)
+        return
     for wanted in drafts[:MOST]:
         try:
             with tx.attempt():
-                adding.add(tx, wanted, as_agent(work.agent), visited=work.visited)
+                _add_task(tx, work, wanted)
         except CoveyError as error:
             _refused(tx, work, "task", f"the task {wanted.description[:100]!r}", error.message, limits, code=error.code)
+
+
+def _add_task(tx: Transaction, work: Work, wanted: TaskDraft) -> None:
+    """What unasked work makes is unasked too, and counts on the budget of who makes it (P3)."""
+    if is_unasked(work.task):
+        delegate(tx, wanted, work.agent, work.visited)
+    else:
+        adding.add(tx, wanted, as_agent(work.agent), visited=work.visited)
 
 
 def _refused(tx: Transaction, work: Work, what: str, which: str, why: str, limits: Limits, code: str = "too-many") -> None:

@@ -27,13 +27,14 @@ class Standing(NamedTuple):
 
 
 def standing(tx: Transaction, agent: str, held: Sequence[Work], digest_s: float) -> Standing:
-    """Whether mail or tasks are ready, which of the work held is lost, and the agent's flags."""
+    """Whether mail or tasks can be taken (none behind an open breaker), which of the work held is lost, and the agent's flags."""
     row = tx.one(READY, agent=agent, now=tx.now, quiet_before=tx.now - digest_s)
     if row is None or row.removed_at is not None:
         return Standing(False, True, True, False, False, True, frozenset(work.run_id for work in held))
     takes_work = row.paused_at is None and row.stopped_at is None
     lost = frozenset(work.run_id for work in held if not _stands(tx, work))
-    return Standing(takes_work, row.stopped_at is not None, False, bool(row.mail), bool(row.tasks), bool(row.led), lost)
+    mail, tasks = (bool(row.mail), bool(row.tasks)) if not row.barred else (False, False)
+    return Standing(takes_work, row.stopped_at is not None, False, mail, tasks, bool(row.led), lost)
 
 
 def _stands(tx: Transaction, work: Work) -> bool:

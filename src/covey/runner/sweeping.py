@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from covey.base.errors import StoreBusy, StoreUnavailable
+from covey.contexts.indexing import index_archived
 from covey.messages import indexing, releasing, sweeping
 from covey.store import Store, Transaction, statement
 from covey.tasks import changing, scheduling, working
@@ -68,7 +69,16 @@ def index_new(tx: Transaction) -> int:
     return indexing.index_new(tx)
 
 
-PARTS: tuple[Part, ...] = (fail_overdue, resume_answered, make_scheduled, give_up_waits, expire_mail, deliver_deferred, index_new)
+PARTS: tuple[Part, ...] = (
+    fail_overdue,
+    resume_answered,
+    make_scheduled,
+    give_up_waits,
+    expire_mail,
+    deliver_deferred,
+    index_new,
+    index_archived,
+)
 """All parts but `return_not_started`, which needs to know the time allowed."""
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from covey.agents import external, living
 from covey.agents.model import SYSTEM
 from covey.brains.model import TurnKind
+from covey.contexts import sessions
+from covey.healing import pressing
 from covey.messages import handling
 from covey.messages.model import Message
-from covey.runner import remembering
+from covey.planning import gating
+from covey.runner import protocol_mail, remembering
 from covey.runner.work import Lane, Limits, Work
 from covey.store import Transaction, relaxed, statement
 from covey.tasks import runs, working
+from covey.tasks.model import Only
 
 WAS_ASKED = statement(__package__, "was_asked")
 
@@ -24,8 +30,10 @@ def take(tx: Transaction, agent: str, lane: Lane, node: str, pid: int | None, li
     Raises:
         Conflict: Another process is this agent now.
     """
-    work = _take_mail(tx, agent, limits) if lane == "mail" else _take_task(tx, agent, limits)
+    only = gating.gate(tx, agent) if limits.paid else "all"
+    work = _take_mail(tx, agent, limits, only) if lane == "mail" else _take_task(tx, agent, node, limits, only)
     if work is not None:
+        work = msgspec.structs.replace(work, session=sessions.current(tx, agent).number)
         runs.open_run(tx, work.run_id, item=work.item, kind=work.kind, agent=agent, node=node, attempt=work.attempt)
         beat(tx, agent, pid)
     return work
@@ -43,13 +51,16 @@ def beat(tx: Transaction, agent: str, pid: int | None) -> None:
         living.beat(tx, agent, pid=pid)
 
 
-def _take_mail(tx: Transaction, agent: str, limits: Limits) -> Work | None:
+def _take_mail(tx: Transaction, agent: str, limits: Limits, only: Only) -> Work | None:
     while True:
         run_id = tx.new_id("run")
-        claimed = handling.claim(tx, agent, run_id, lease_s=limits.lease_s, digest_s=limits.digest_s)
+        claimed = handling.claim(tx, agent, run_id, lease_s=limits.lease_s, digest_s=limits.digest_s, asked=only == "asked")
         if claimed is None:
             return None
         main = claimed.main
+        if main is not None and protocol_mail.is_ours(main):
+            protocol_mail.answer(tx, agent, claimed.token, main)
+            continue
         if main is not None and _resumes_a_task(tx, agent, main):
             _pass_on(tx, agent, claimed.token, main, limits)
             continue
@@ -73,9 +84,9 @@ def _pass_on(tx: Transaction, agent: str, token: str, answer: Message, limits: L
     remembering.mail(tx, agent, answer, limits)
 
 
-def _take_task(tx: Transaction, agent: str, limits: Limits) -> Work | None:
+def _take_task(tx: Transaction, agent: str, node: str, limits: Limits, only: Only) -> Work | None:
     run_id = tx.new_id("run")
-    claimed = working.claim(tx, agent, run_id, lease_s=limits.lease_s)
+    claimed = working.claim(tx, agent, run_id, lease_s=limits.lease_s, only=only, pressing=pressing.pressed(tx, node))
     if claimed is None:
         return None
     task, token = claimed

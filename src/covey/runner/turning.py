@@ -7,7 +7,7 @@ from typing import Any
 from covey.agents import configuring, roster
 from covey.agents.model import SYSTEM
 from covey.brains.model import Asked, Turn
-from covey.contexts import entries
+from covey.contexts import checkpoints, entries, sessions
 from covey.messages import reading as mail
 from covey.messages.envelope import enveloped
 from covey.messages.model import MAX_ATTEMPTS, Message
@@ -27,6 +27,7 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
     """
     me = roster.find(tx, work.agent)
     task, main = work.task, work.main
+    session = sessions.current(tx, work.agent)
     return Turn(
         run_id=work.run_id,
         kind=work.kind,
@@ -42,6 +43,9 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         parts=tasks.children(tx, task.task_id) if task is not None else [],
         guidance=guidance(tx, work),
         context=[{"kind": entry.kind, "text": entry.text, "at": entry.at} for entry in entries.live(tx, work.agent)],
+        session=f"{work.agent}-{session.number}",
+        fresh=session.fresh,
+        checkpoint=checkpoints.told(tx, work.agent) if session.fresh else "",
         colleagues=[
             {"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in roster.everyone(tx) if each.id != work.agent
         ],

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from covey.base.settings import AgentSettings, Settings
+from covey.base.settings import PAID_KINDS, AgentSettings, Settings
 from covey.brains.model import TurnKind
 from covey.messages.model import Message
 from covey.tasks.model import Task
@@ -22,11 +22,14 @@ class Limits(NamedTuple):
     wait_s: float
     hard_cap_s: float
     max_context: int
+    paid: bool = False
+    """Whether its brain costs money or acts outside (P3)."""
 
     @classmethod
     def of(cls, settings: Settings, agent: AgentSettings) -> Limits:
         """An agent's, by the fleet's settings."""
-        return cls(settings.lease_s, settings.digest_s, settings.wait_s, settings.hard_cap_s, agent.max_context)
+        paid = agent.brain.kind in PAID_KINDS
+        return cls(settings.lease_s, settings.digest_s, settings.wait_s, settings.hard_cap_s, agent.max_context, paid)
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -45,6 +48,8 @@ class Work(msgspec.Struct, frozen=True):
     task: Task | None
     riders: list[Message]
     """Quiet mail that rides along, under the same token."""
+    session: int = 0
+    """The number of the brain's session that the turn is to work in (C5a); 0: whichever it is in."""
 
     @property
     def visited(self) -> tuple[str, ...]:

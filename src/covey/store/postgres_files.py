@@ -40,9 +40,9 @@ def write(db: psycopg.Connection[Any], path: Path) -> None:
 
 
 def tables(copy: apsw.Connection) -> list[tuple[str, list[str]]]:
-    """The tables of a store and their columns, but for the index of words, which each database keeps in its own way."""
+    """The tables of a store and their columns, but for the indexes of words, which each database keeps in its own way."""
     names = [row[0] for row in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")]
-    plain = [name for name in names if not name.startswith(("sqlite_", "message_words"))]
+    plain = [name for name in names if not name.startswith(("sqlite_", "message_words", "entry_words"))]
     return [(name, [row[1] for row in copy.execute(f"PRAGMA table_info({name})")]) for name in plain]
 
 
@@ -72,6 +72,7 @@ def _straighten(copy: apsw.Connection) -> None:
     copy.execute(_RENUMBER, (last,))
     copy.execute("DELETE FROM events WHERE seq <= ?", (last,))
     copy.execute("DROP TABLE ordered")
+    copy.execute("UPDATE entries SET indexed = 0")
 
 
 def put_in_place(db: psycopg.Connection[Any], path: Path) -> None:
@@ -79,11 +80,12 @@ def put_in_place(db: psycopg.Connection[Any], path: Path) -> None:
     with snapshots.opened(path) as copy, plain_errors(path), db.transaction():
         db.execute("SET LOCAL statement_timeout = 0")
         found = tables(copy)
-        db.execute(sql.SQL("TRUNCATE message_words, {}").format(sql.SQL(", ").join(sql.Identifier(table) for table, _ in found)))
+        db.execute(sql.SQL("TRUNCATE message_words, entry_words, {}").format(sql.SQL(", ").join(sql.Identifier(table) for table, _ in found)))
         for table, columns in found:  # as they were created: what is referred to comes first
             _send(db, copy, table, columns)
             if "seq" in columns and table != "bookmarks":
                 db.execute(sql.SQL(_RESET).format(sql.Identifier(table)), (table,))
+        db.execute("UPDATE entries SET indexed = 0")
         db.execute("UPDATE clock SET boot_id = '', ahead = 0, floor = coalesce((SELECT max(at) FROM events), 0)")
 
 

@@ -47,11 +47,12 @@ def _cancel(tx: Transaction, row: Row, reason: str, by: Caller) -> None:
             _cancel(tx, part, f"its parent {row.id} was cancelled", by)
 
 
-def _locks_of_retry(ident: str, *_: object, **__: object) -> list[tuple[str, str]]:
+def locks_of_retry(ident: str, *_: object, **__: object) -> list[tuple[str, str]]:
+    """What `retry` is going to lock, so that batches take it in one order."""
     return [("dedupe", ""), ("dependencies", ""), ("task", ident)] if is_id(str(ident)) else []
 
 
-@locking(_locks_of_retry)
+@locking(locks_of_retry)
 def retry(tx: Transaction, ident: str, by: Caller) -> Task:
     """The failed task with all its attempts anew: queued, or blocked by what it still needs; joined, if all its parts are done.
 

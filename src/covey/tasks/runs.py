@@ -13,7 +13,7 @@ FIND = statement(__package__, "run_find")
 
 
 def open_run(tx: Transaction, run_id: str, *, item: str, kind: str, agent: str, node: str, attempt: int) -> None:
-    """Store a run before its brain starts. `kind` is message, digest, task or split; `item` is the id of what it works on."""
+    """Store a run before its brain starts. `kind` is message, digest, task, split or summary; `item` is the id of what it works on."""
     tx.run(OPEN, id=run_id, item=item, kind=kind, agent=agent, node=node, attempt=attempt, now=tx.now)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from covey.agents import living
+from covey.agents import breaking, living
 from covey.agents.model import Caller
 from covey.base.errors import Conflict, LeaseLost
 from covey.base.wire import fit
@@ -15,11 +15,12 @@ from covey.messages import waiting
 from covey.messages.checking import data_text
 from covey.messages.model import backoff_s
 from covey.store import Row, Transaction, locking, relaxed, statement
-from covey.tasks import adding, ending, reading, splitting
+from covey.tasks import adding, ending, reading, refusing, splitting
 from covey.tasks.ending import ERROR_BYTES, RESULT_BYTES
-from covey.tasks.model import Task, TaskDraft, after_move
+from covey.tasks.model import ONLY, Only, Task, TaskDraft, after_move
 
 CLAIM = statement(__package__, "claim")
+PRESSING = statement(__package__, "pressing")
 STARTED = statement(__package__, "started")
 RENEW = statement(__package__, "renew")
 PROGRESS = statement(__package__, "progress")
@@ -38,17 +39,43 @@ LEFT_LYING_S = 60.0
 
 
 @relaxed
-def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float) -> tuple[Task, str] | None:
+def claim(
+    tx: Transaction, agent: str, run_id: str, *, lease_s: float, only: Only = "all", pressing: bool = False
+) -> tuple[Task, str] | None:
     """The best waiting task of the agent's queues, running under a lease, and its token; None if nothing waits (K2, K4).
 
-    Of any number of claimers one wins. `attempts` rises here and nowhere else. An agent that is paused or stopped gets nothing.
+    Of any number of claimers one wins. `attempts` rises here and nowhere else. An agent that is paused or stopped gets nothing; one
+    behind an open breaker neither, but the one that is let through when it is half-open (H6).
+    `only`: the rest waits, since it would cost money that nobody granted (P3). `pressing`: what is neither urgent nor high waits, since
+    the machine is short of something (H10).
     """
+    if pressing and tx.one(PRESSING, agent=agent, now=tx.now) is None:
+        return None
     token = tx.new_token()
-    row = tx.one(CLAIM, agent=agent, token=token, run_id=run_id, lease_ends=tx.now + lease_s, now=tx.now)
+    row = _claimed(tx, agent, token, run_id, lease_s, through=0, only=only, pressing=pressing)
+    if row is None and breaking.open_of(tx, agent) is not None and breaking.lets_through(tx, agent, run_id):
+        row = _claimed(tx, agent, token, run_id, lease_s, through=1, only=only, pressing=pressing)
     if row is None:
         return None
     tx.happened("task.claimed", agent=agent, subject=row.id, attempt=row.attempts, run=run_id)
     return reading.with_needs(tx, row), token
+
+
+def _claimed(
+    tx: Transaction, agent: str, token: str, run_id: str, lease_s: float, *, through: int, only: Only, pressing: bool
+) -> Row | None:
+    return tx.one(
+        CLAIM,
+        agent=agent,
+        token=token,
+        run_id=run_id,
+        lease_ends=tx.now + lease_s,
+        now=tx.now,
+        through=through,
+        only=ONLY.index(only),
+        me=f"%{refusing.mark(agent)}%",
+        pressing=int(pressing),
+    )
 
 
 @relaxed
@@ -94,8 +121,13 @@ def finish(tx: Transaction, agent: str, token: str, summary: str, data: dict[str
     return reading.show(tx, row.id)
 
 
-def fail(tx: Transaction, agent: str, token: str, error: str, *, permanent: bool = False) -> Task:
+def fail(
+    tx: Transaction, agent: str, token: str, error: str, *, permanent: bool = False, not_started: bool = False, poisonous: bool = False
+) -> Task:
     """The task, queued again after a backoff, or failed after its last attempt (K5). A permanent error is not tried again.
+
+    One of a shared queue is for others to try if this brain could not even start, or says that it can't do it (H6, A1a); not if it is
+    `poisonous`, which is permanent too (H7a).
 
     Raises:
         LeaseLost: The token is not current.
@@ -103,8 +135,10 @@ def fail(tx: Transaction, agent: str, token: str, error: str, *, permanent: bool
     row = _held(tx, agent, token)
     error = fit(error, ERROR_BYTES)
     failed_by = msgspec.json.encode([*msgspec.json.decode(row.failed_by), agent]).decode()
-    living.failed_once(tx, agent, tasks=1)
-    if permanent or row.attempts >= row.max_attempts:
+    living.failed_once(tx, agent, row.id, error, tasks=1, refused=permanent, not_started=not_started)
+    if permanent and not (not_started or poisonous) and refusing.pass_on(tx, row, agent, error, failed_by):
+        return reading.show(tx, row.id)
+    if (permanent and not (not_started and row.agent is None)) or row.attempts >= row.max_attempts:
         ending.end(tx, row, "fail", error=error, failed_by=failed_by)
     else:
         wait = jittered(backoff_s(row.attempts), tx.new_token())

@@ -9,19 +9,19 @@ import msgspec
 
 from covey.base.settings import AgentSettings, Settings
 
-Section = Literal["fleet", "agents", "projects", "schedules", "features", "retention"]
+Section = Literal["fleet", "agents", "projects", "schedules", "features", "planning", "retention"]
 Takes = Literal["nothing", "agent", "fleet"]
 """What must start anew: nothing (it applies live), this agent, or the whole fleet."""
 
-AGENT_RESTARTS = frozenset({"brain", "port", "cwd", "env", "message_lanes", "task_lanes", "user"})
+AGENT_RESTARTS = frozenset({"brain", "port", "cwd", "env", "message_lanes", "task_lanes", "summaries", "user"})
 FLEET_RESTARTS = frozenset(
     (
-        *("root", "data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "processes", "watchdog_s"),
+        *("root", "data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "tokens", "processes", "watchdog_s"),
         *("host", "console_port", "gateway_port", "allowed_hosts", "open_metrics", "open_status"),
     )
 )
 _RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules")
-_ASIDE = frozenset({*_RECORDS, "features", "retention", "base_port", "only"})
+_ASIDE = frozenset({*_RECORDS, "features", "planning", "retention", "base_port", "only"})
 """Not keys of the fleet, or seen only by what follows from them: base_port by the ports, only by who runs."""
 
 
@@ -37,11 +37,13 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diff(old: Settings, new: Settings) -> list[Change]:
-    """What is different in the new settings: the fleet first, then agents, projects, schedules, features, retention."""
+    """What is different in the new settings: the fleet first, then agents, projects, schedules, features, planning, retention."""
     changes = list(_fleet(old, new))
     for section in _RECORDS:
         changes += _records(section, getattr(old, section), getattr(new, section))
     changes += _features(old, new)
+    if fields := _differing(old.planning, new.planning):
+        changes.append(Change(section="planning", how="changed", fields=fields))
     if fields := _differing(old.retention, new.retention):
         changes.append(Change(section="retention", how="changed", fields=fields))
     return changes

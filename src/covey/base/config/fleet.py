@@ -9,6 +9,7 @@ from covey.base.config.faults import Faults
 from covey.base.config.sections import Drafts
 from covey.base.config.spelling import Key
 from covey.base.defaults import DEPUTY, LEAD
+from covey.base.pairing import complete
 from covey.base.settings import BASE_PORT, GATEWAY_OFFSET, Settings
 
 LAST_PORT = 65535
@@ -63,36 +64,21 @@ def _written_ports(faults: Faults, fleet: dict[str, Any], agents: Drafts) -> set
 
 
 def settle_buddies(faults: Faults, agents: Drafts) -> None:
-    """Give each agent the one it watches (B1).
-
-    Who is named by another and names nobody watches back. The rest are paired in order; an odd one out makes a ring of three
-    with the last pair that has nothing written against it. If there is none, it watches the agent before it.
-    """
-    pairs = list(_named_pairs(faults, agents))
-    lone = [name for name, draft in agents.items() if not draft.get("buddy")]
-    pairs += zip(lone[::2], lone[1::2], strict=False)
-    for first, second in pairs:
-        agents[first]["buddy"], agents[second]["buddy"] = second, first
-    if len(lone) % 2 and len(agents) > 1:
-        odd = lone[-1]
-        names = list(agents)
-        agents[odd]["buddy"] = names[names.index(odd) - 1]
-        if pairs:
-            first, second = pairs[-1]
-            agents[second]["buddy"], agents[odd]["buddy"] = odd, first
+    """Give each agent the one it watches (B1); a fault for each that is named and can't be."""
+    named = dict(_named(faults, agents))
+    for name, buddy in complete(list(agents), named).items():
+        agents[name]["buddy"] = buddy
 
 
-def _named_pairs(faults: Faults, agents: Drafts) -> Iterator[tuple[str, str]]:
-    """Pairs of which only the first half is written; they are made mutual on the way."""
+def _named(faults: Faults, agents: Drafts) -> Iterator[tuple[str, str]]:
+    """Whom each agent is written to watch."""
     for name, draft in agents.items():
         buddy = draft.get("buddy")
         if buddy and buddy not in agents:
             faults.unknown(("agents", name, "buddy"), "agent", buddy, agents)
-            draft["buddy"] = name
         elif buddy == name:
             faults.add(("agents", name, "buddy"), "is the agent itself; name another, or leave it out to be paired")
-        elif buddy and not agents[buddy].get("buddy"):
-            agents[buddy]["buddy"] = name
+        elif buddy:
             yield name, buddy
 
 
@@ -134,3 +120,9 @@ def check_names(faults: Faults, agents: Drafts, projects: Drafts, schedules: Dra
             faults.unknown(("schedules", name, "agent"), "agent", draft["agent"], agents)
         if draft.get("project") and draft["project"] not in projects:
             faults.unknown(("schedules", name, "project"), "project", draft["project"], projects)
+
+
+def check_planner(faults: Faults, agents: Drafts, planning: dict[str, Any]) -> None:
+    """A fault if the planner is no agent (P4)."""
+    if planning.get("planner") and planning["planner"] not in agents:
+        faults.unknown(("planning", "planner"), "agent", planning["planner"], agents)

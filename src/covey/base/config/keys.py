@@ -12,17 +12,18 @@ import msgspec
 from covey.base.config.faults import Faults
 from covey.base.config.shapes import BAD, At, Check, below, flag, formed, list_of, number, one_of, options, refuse, table_of, text, whole
 from covey.base.ids import AGENT_FORM, ID_FORM
-from covey.base.settings import AgentSettings, BrainSettings, ProjectSettings, Retention, ScheduleSettings, Settings
+from covey.base.settings import AgentSettings, BrainSettings, PlanningSettings, ProjectSettings, Retention, ScheduleSettings, Settings
 
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
-SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "retention")
+SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "planning", "retention")
 RESERVED = frozenset({"operator", "system", "all"})
 
 Keys = Mapping[str, Check]
 """The keys of a section, each with its check."""
 
 _STORE = re.compile(r"(postgres(ql)?://[^\s\0]+)?")
+_NOTIFY = re.compile(r"[a-z][a-z0-9+.-]{1,30}://[^\s\0]{1,4000}")
 _port = whole(1, 65535)
 _lanes = whole(1, 64)
 _able = formed(r"[a-z0-9][a-z0-9_-]{0,31}", "a word of a-z, 0-9, - and _, at most 32 characters")
@@ -47,6 +48,14 @@ def _store(faults: Faults, at: At, value: object) -> Any:
     return BAD
 
 
+def _notify(faults: Faults, at: At, value: object) -> Any:
+    """One address of Apprise. It may hold a password, so no message repeats it."""
+    if isinstance(value, str) and _NOTIFY.fullmatch(value):
+        return value
+    faults.add(at, 'is no address of Apprise; allowed: "mailto://…", "json://host/path", "tgram://…" and its like')
+    return BAD
+
+
 def _env_value(faults: Faults, at: At, value: object) -> Any:
     """Text; it may be a secret, so no message repeats it."""
     if isinstance(value, str) and "\0" not in value:
@@ -68,14 +77,20 @@ _CHECKS: dict[str, Check] = {
     "digest_s": number(0, YEAR_S, "seconds"),
     "wake_debounce_s": number(0, YEAR_S, "seconds"),
     "every_s": number(1, YEAR_S, "seconds"),
+    "buddy_check_s": number(1, YEAR_S, "seconds"),
     "events_days": number(0.01, 36500, "days"),
     "closed_days": number(0.01, 36500, "days"),
+    "tasks": whole(0, 10_000),
+    "turns": whole(0, 10_000_000),
+    "usd": number(0, 1_000_000, "US dollars"),
+    "planner_every_s": number(60, YEAR_S, "seconds"),
     "events_bytes": whole(1_000_000, 10**15),
     "capabilities": list_of(_able, 'a list of capabilities, as ["code", "review"]', distinct=True),
     "capability": _able_or_none,
     "allowed_hosts": list_of(_host, 'a list of host names, as ["fleet.example.org"]', distinct=True),
     "host": _host,
     "store": _store,
+    "notify": list_of(_notify, 'a list of addresses, as ["mailto://…"]', distinct=True),
     "agents": agent_names,
     "env": table_of(_env_value, _env_name, 'a table of texts, as { LANG = "C" }'),
     "options": options,
@@ -112,12 +127,13 @@ def types_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in msgspec.structs.fields(struct)}
 
 
-FLEET = keys_of(Settings, {"agents", "projects", "schedules", "features", "retention", "root", "only"})
+FLEET = keys_of(Settings, {"agents", "projects", "schedules", "features", "planning", "retention", "root", "only"})
 BRAIN = keys_of(BrainSettings, {"command"})
 AGENT = keys_of(AgentSettings, {"id", "brain"})
 PROJECT = keys_of(ProjectSettings, {"name"})
 SCHEDULE = keys_of(ScheduleSettings, {"name"})
 RETENTION = keys_of(Retention)
+PLANNING = keys_of(PlanningSettings)
 FEATURES = _CHECKS["features"]
 
 

@@ -1,2 +1,3 @@
 -- Add an entry.
-INSERT INTO entries (id, agent, kind, text, source, tokens, at, archived_at) VALUES (:id, :agent, :kind, :text, :source, :tokens, :at, :archived_at)
+INSERT INTO entries (id, agent, kind, text, source, tokens, at, archived_at, form, packed, shown_in)
+VALUES (:id, :agent, :kind, :text, :source, :tokens, :at, :archived_at, :form, :packed, :shown_in)

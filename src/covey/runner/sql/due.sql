@@ -10,6 +10,7 @@ SELECT
                      WHERE t.waiting_for IS NOT NULL AND t.state = 'blocked'
                        AND NOT EXISTS (SELECT 1 FROM copies c WHERE c.message_id = t.waiting_for
                                           AND (c.answer_due IS NOT NULL OR coalesce(c.answered_at, c.gave_up_at, 0) > :left_lying)))
+         OR EXISTS (SELECT 1 FROM entries WHERE archived_at IS NOT NULL AND indexed = 0)
          OR EXISTS (SELECT 1 FROM schedules WHERE removed_at IS NULL AND next_at <= :now)
          OR EXISTS (SELECT 1 FROM events WHERE seq > coalesce((SELECT seq FROM bookmarks WHERE name = 'message_words'), 0))
        THEN 1 ELSE 0 END AS anything

@@ -1,0 +1,2 @@
+-- An agent is covered no more.
+DELETE FROM coverings WHERE agent = :agent

@@ -1,0 +1,2 @@
+-- An agent's checkpoint.
+SELECT at, run_id, item, outcome, summary, version, last_entry, size FROM checkpoints WHERE agent = :agent

@@ -1,0 +1,2 @@
+-- An incident goes.
+DELETE FROM incidents WHERE id = :id

@@ -1,0 +1,2 @@
+-- What was done about an incident, in order.
+SELECT at, action, sentence FROM incident_steps WHERE incident_id = :incident_id ORDER BY seq

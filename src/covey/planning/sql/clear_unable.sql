@@ -1,0 +1,2 @@
+-- An agent's brain has said nothing.
+DELETE FROM unable WHERE agent = :agent

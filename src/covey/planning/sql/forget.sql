@@ -1,0 +1,2 @@
+-- What no budget counts any more.
+DELETE FROM generated WHERE at <= :before

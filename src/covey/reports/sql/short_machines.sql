@@ -1,0 +1,2 @@
+-- The machines that are short of something.
+SELECT node, why FROM pressures ORDER BY node
