@@ -80,7 +80,8 @@ def put_in_place(db: psycopg.Connection[Any], path: Path) -> None:
     with snapshots.opened(path) as copy, plain_errors(path), db.transaction():
         db.execute("SET LOCAL statement_timeout = 0")
         found = tables(copy)
-        db.execute(sql.SQL("TRUNCATE message_words, entry_words, {}").format(sql.SQL(", ").join(sql.Identifier(table) for table, _ in found)))
+        names = sql.SQL(", ").join(sql.Identifier(table) for table, _ in found)
+        db.execute(sql.SQL("TRUNCATE message_words, entry_words, {}").format(names))
         for table, columns in found:  # as they were created: what is referred to comes first
             _send(db, copy, table, columns)
             if "seq" in columns and table != "bookmarks":
