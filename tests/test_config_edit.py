@@ -259,7 +259,7 @@ def test_a_difference_says_what_must_start_anew() -> None:
         '[schedules.s]\ntext = "x"\nagent = "a"\nevery_s = 9\n[features.o]\nf = false\n[retention]\nevents_days = 1'
     )
     assert diff(old, new) == [
-        Change(section="fleet", how="changed", fields=("lease_s",)),
+        Change(section="fleet", how="changed", fields=("lease_s",), restart="agents"),
         Change(section="fleet", how="changed", fields=("host",), restart="fleet"),
         Change(section="agents", name="c", how="removed"),
         Change(section="agents", name="a", how="changed", fields=("role",)),

@@ -16,7 +16,8 @@ from covey.app.duties import CLOSED, Keeping, LockWatch, News, Timekeeper, dutie
 from covey.app.groups import groups_of
 from covey.app.opening import store_path
 from covey.base.clock import SystemClock
-from covey.base.settings import Settings
+from covey.base.config.changes import diff
+from covey.base.settings import AgentSettings, Settings
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.handling import acknowledge
@@ -237,6 +238,15 @@ def test_only_what_a_process_is_started_with_makes_another_edition(fleet_setting
     assert set(editions(msgspec.structs.replace(EIGHT, lease_s=99.0)).values()).isdisjoint(before.values())
     retention = msgspec.structs.replace(EIGHT.retention, closed_days=8.0)
     assert editions(msgspec.structs.replace(EIGHT, retention=retention)) == before
+
+
+@rule("A2")
+@pytest.mark.parametrize("field", [field for field in AgentSettings.__struct_fields__ if field != "id"])
+def test_what_a_difference_says_must_start_anew_is_what_does(field: str) -> None:
+    changed = _with(msgspec.structs.replace(EIGHT.agents[1], **{field: f"another {field}"}))
+    (told,) = diff(EIGHT, changed)
+    coder = {group.name: group.edition for group in groups_of(EIGHT)}["coder"]
+    assert (told.restart == "agent") is (coder not in {group.edition for group in groups_of(changed)})
 
 
 def _with(agent: Any) -> Settings:

@@ -6,7 +6,8 @@ import hashlib
 
 import msgspec
 
-from covey.base.settings import AgentSettings, Retention, Settings
+from covey.base.config.changes import LIVE_OF_AGENT, LIVE_OF_FLEET
+from covey.base.settings import AgentSettings, Settings
 from covey.nodes.node import Group
 
 EACH = 64
@@ -29,9 +30,11 @@ def _group(settings: Settings, agents: list[AgentSettings]) -> Group:
 
 def _edition(settings: Settings, agents: list[AgentSettings]) -> str:
     """A digest of all that a process is started with; what the store tells an agent live is left out."""
-    fixed = [msgspec.structs.replace(agent, role="", buddy="", owner="", organisation="", capabilities=(), plan=None) for agent in agents]
-    rest = msgspec.structs.replace(
-        settings, agents=(), projects=(), schedules=(), features={}, lead="", deputy="", retention=Retention(), notify=()
-    )
+    fixed = [_without(agent, LIVE_OF_AGENT) for agent in agents]
+    rest = _without(settings, LIVE_OF_FLEET | {"agents", "projects", "schedules", "features", "retention"})
     # not their JSON: there a default that is written out differs from one that is left out
     return hashlib.blake2b(repr((rest, fixed)).encode(), digest_size=12).hexdigest()
+
+
+def _without(record: msgspec.Struct, names: frozenset[str]) -> list[object]:
+    return [getattr(record, name) for name in record.__struct_fields__ if name not in names]

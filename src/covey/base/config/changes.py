@@ -10,10 +10,12 @@ import msgspec
 from covey.base.settings import AgentSettings, Settings
 
 Section = Literal["fleet", "agents", "projects", "schedules", "features", "planning", "retention"]
-Takes = Literal["nothing", "agent", "fleet"]
-"""What must start anew: nothing (it applies live), this agent, or the whole fleet."""
+Takes = Literal["nothing", "agent", "agents", "fleet"]
+"""What must start anew: nothing (it applies live), this agent's process, every agent's, or by hand the whole fleet."""
 
-AGENT_RESTARTS = frozenset({"brain", "port", "cwd", "env", "message_lanes", "task_lanes", "summaries", "user"})
+LIVE_OF_AGENT = frozenset({"role", "buddy", "owner", "organisation", "capabilities", "plan"})
+LIVE_OF_FLEET = frozenset({"lead", "deputy", "notify"})
+"""What the store tells a running process. All else is what it was started with."""
 FLEET_RESTARTS = frozenset(
     (
         *("root", "data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "tokens", "processes", "watchdog_s"),
@@ -43,7 +45,7 @@ def diff(old: Settings, new: Settings) -> list[Change]:
         changes += _records(section, getattr(old, section), getattr(new, section))
     changes += _features(old, new)
     if fields := _differing(old.planning, new.planning):
-        changes.append(Change(section="planning", how="changed", fields=fields))
+        changes.append(Change(section="planning", how="changed", fields=fields, restart="agents"))
     if fields := _differing(old.retention, new.retention):
         changes.append(Change(section="retention", how="changed", fields=fields))
     return changes
@@ -52,8 +54,10 @@ def diff(old: Settings, new: Settings) -> list[Change]:
 def _fleet(old: Settings, new: Settings) -> Iterator[Change]:
     """One change for what applies live, one for what needs a restart."""
     differing = [field for field in _differing(old, new) if field not in _ASIDE]
-    if live := tuple(field for field in differing if field not in FLEET_RESTARTS):
+    if live := tuple(field for field in differing if field in LIVE_OF_FLEET):
         yield Change(section="fleet", how="changed", fields=live)
+    if each := tuple(field for field in differing if field not in LIVE_OF_FLEET | FLEET_RESTARTS):
+        yield Change(section="fleet", how="changed", fields=each, restart="agents")
     if fixed := tuple(field for field in differing if field in FLEET_RESTARTS):
         yield Change(section="fleet", how="changed", fields=fixed, restart="fleet")
 
@@ -67,7 +71,7 @@ def _records(section: Section, old: Sequence[msgspec.Struct], new: Sequence[msgs
         if name not in before:
             yield Change(section=section, name=name, how="added")
         elif fields := _differing(before[name], one):
-            restart: Takes = "agent" if section == "agents" and AGENT_RESTARTS.intersection(fields) else "nothing"
+            restart: Takes = "agent" if section == "agents" and not LIVE_OF_AGENT.issuperset(fields) else "nothing"
             yield Change(section=section, name=name, how="changed", fields=fields, restart=restart)
 
 
