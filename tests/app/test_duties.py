@@ -17,7 +17,7 @@ from covey.app.groups import groups_of
 from covey.app.opening import store_path
 from covey.base.clock import SystemClock
 from covey.base.config.changes import diff
-from covey.base.settings import AgentSettings, Settings
+from covey.base.settings import AgentSettings, BrainSettings, Settings
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.handling import acknowledge
@@ -243,7 +243,8 @@ def test_only_what_a_process_is_started_with_makes_another_edition(fleet_setting
 @rule("A2")
 @pytest.mark.parametrize("field", [field for field in AgentSettings.__struct_fields__ if field != "id"])
 def test_what_a_difference_says_must_start_anew_is_what_does(field: str) -> None:
-    changed = _with(msgspec.structs.replace(EIGHT.agents[1], **{field: f"another {field}"}))
+    another: Any = BrainSettings(kind="command", target="true") if field == "brain" else f"another {field}"
+    changed = _with(msgspec.structs.replace(EIGHT.agents[1], **{field: another}))
     (told,) = diff(EIGHT, changed)
     coder = {group.name: group.edition for group in groups_of(EIGHT)}["coder"]
     assert (told.restart == "agent") is (coder not in {group.edition for group in groups_of(changed)})
