@@ -50,8 +50,8 @@ def test_a_tally_is_what_exact_arithmetic_says(ballots: list[Ballot], expertise:
     elif len(ballots) < quorum:
         assert tally.status == "no_quorum"
     else:
-        best = max(exact.values())
-        near = sorted(option for option, score in exact.items() if best - score <= Fraction(1, 10**9) * max(1, best))
+        best: Fraction = max(exact.values())
+        near = sorted(option for option, score in exact.items() if best - score <= Fraction(1, 10**9) * max(Fraction(1), best))
         assert tally.status in ("complete", "tie")
         if tally.status == "complete":
             assert exact[str(tally.winner)] == best or len(near) > 1
