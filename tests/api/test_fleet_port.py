@@ -15,6 +15,7 @@ from covey.api import shapes
 from covey.base.settings import AgentSettings, BrainSettings, ProjectSettings
 from covey.messages import handling, indexing, sending
 from covey.messages.model import MAX_ATTEMPTS, draft
+from covey.nodes import records
 from covey.reports import metrics
 from covey.store import Store, events
 from covey.tasks import working
@@ -270,6 +271,28 @@ async def test_why_says_where_something_stands(world: World) -> None:
 
 
 # health
+
+
+@rule("H7b")
+async def test_readyz_is_503_while_the_controllers_cycle_is_late_and_the_metric_grows(world: World, clock: ManualClock) -> None:
+    await world.store.write(records.register, "here", host="h", pid=1, start_ticks=1, boot_id="b", version="0")
+    fence = await world.store.write(records.beat, "here")
+    assert fence is not None
+    await world.store.write(records.cycled, fence)
+    ages = []
+    for seconds, status in ((0.0, 200), (600.0, 200), (1.0, 503), (3600.0, 503)):
+        clock.at += seconds
+        answer = await world.fleet.get("/readyz")
+        assert answer.status_code == status
+        assert answer.json()["ready"] == (status == 200)
+        assert (status == 200) == (answer.json().get("why") is None)
+        ages.append((await world.fleet.get("/metrics", headers=bearer("operator"))).json()["leader"]["cycleAge"])
+    assert ages == [0.0, 600.0, 601.0, 4201.0]
+    assert "no controller cycle was done for 4201 s" in (await world.fleet.get("/readyz")).json()["why"]
+    fence = await world.store.write(records.beat, "here")
+    assert fence is not None
+    await world.store.write(records.cycled, fence)
+    assert (await world.fleet.get("/readyz")).status_code == 200
 
 
 async def test_readyz_is_503_when_the_store_is_gone_and_health_is_not(world: World) -> None:

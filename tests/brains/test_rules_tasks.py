@@ -93,6 +93,16 @@ SAYS = {
     "workflow": ["The lead is chief, its deputy ops", "site at /srv/site, with coder and ops", "finance (rules brain): Finance"],
     "buddies": ["8 of 8 agents watch another", "coder watches devops, which is idle, and has not looked yet", "No check is overdue."],
     "contexts": ["No agent's context is above 80 %.", "Nobody has anything in its context yet."],
+    "budgets": ["0 of 200 turns of paid brains were used, and $0.75 of $5.00.", "Every agent has generated tasks left."],
+    "retries": ["Of 2 tasks that ran to an end in the last 7 days, each took one attempt."],
+    "comparison": ["done: 1 in the last 7 days, 0 in the 7 before", "The day with most done was "],
+    "daily_digest": [
+        "Today (UTC) 1 task done, 1 failed",
+        "By agent: coder 1.",
+        "Failed: broken (coder): the disk is full",
+        "pay wants approval since",
+    ],
+    "reminder": ["2 things wait for the operator:", "`covey approve pay`", "1 dead letter: `covey dead` lists them"],
     "coverage": ["The fleet has 24 capabilities.", "For each of them somebody is able right now.", "code (coder)"],
 }
 

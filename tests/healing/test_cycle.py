@@ -18,16 +18,11 @@ from covey.store import Store, Transaction, events
 from covey.tasks import adding, changing
 from covey.tasks.model import TaskDraft
 from tests.conftest import ManualClock
-from tests.healing.ward import CYCLE_S, LEAD, NODE, Ward
+from tests.healing.ward import CYCLE_S, LEAD, NODE, Ward, nothing
 from tests.inline import Hand
 from tests.rules import rule
 
 HALF_HOUR = 1800.0
-
-
-def nothing(_tx: Transaction, agent: str) -> Planned:
-    """Nothing to plan."""
-    return Planned(agent, (), "all that it can do was done a short while ago")
 
 
 def something(tx: Transaction, agent: str) -> Planned:
@@ -196,6 +191,19 @@ async def test_one_slow_agent_delays_no_other(ward: Ward) -> None:
 
 
 @rule("H8")
+async def test_a_new_leader_goes_on_where_the_old_one_was(ward: Ward) -> None:
+    fence = await ward.store.write(records.beat, NODE)
+    assert fence is not None
+    assert await ward.cycle.when_due(fence) is not None
+    ward.clock.at += CYCLE_S - 1
+    other, fence = ward.cycle_of("another"), await ward.store.write(records.beat, "another")
+    assert fence is not None
+    assert await other.when_due(fence) is None
+    ward.clock.at += 1
+    assert await other.when_due(fence) is not None
+
+
+@rule("H8")
 async def test_a_deposed_leader_writes_nothing(ward: Ward) -> None:
     old = await ward.store.write(records.beat, NODE)
     assert old is not None
@@ -282,6 +290,7 @@ def test_no_two_leaders_write_whatever_their_clocks_say_and_however_long_they_pa
 async def test_what_is_fenced_takes_the_locks_of_its_verb_beforehand(ward: Ward) -> None:
     ident = await ward.add("coder")
     fence = await ward.store.write(records.beat, NODE)
+    assert fence is not None
     task = await ward.store.write(fenced, LEAD, fence, changing.cancel, ident, THE_SYSTEM)
     assert task.state == "cancelled"
     assert fenced.locks(LEAD, 1, adding.add, TaskDraft(description="x", dedupe_key="k"), THE_SYSTEM) == [("lead", ""), ("dedupe", "")]  # type: ignore[attr-defined]

@@ -26,10 +26,15 @@ from covey.tasks.model import TaskDraft
 from tests.conftest import EIGHT, ManualClock
 from tests.runner.desk import LIMITS
 
-LEAD = Lead(records.leads, records.cycled, records.unled_s)
+LEAD = Lead(records.leads, records.cycled, records.cycle_age, records.unled_s)
 INCIDENTS = Statement("test:incidents", "SELECT id FROM incidents ORDER BY seq")
 CYCLE_S = 300.0
 NODE = "here"
+
+
+def nothing(_tx: Transaction, agent: str) -> Planned:
+    """Nothing to plan."""
+    return Planned(agent, (), "all that it can do was done a short while ago")
 
 
 class Ward:
@@ -86,9 +91,13 @@ class Ward:
         """The id of a task."""
         return (await self.store.write(adding.add, TaskDraft(description=text, agent=agent, **more), THE_OPERATOR)).task_id
 
+    async def take(self, agent: str) -> Work | None:
+        """Its next task, or None."""
+        return await self.store.write(take, agent, "task", NODE, os.getpid(), LIMITS)
+
     async def begin(self, agent: str) -> Work:
         """Its next task, with its brain."""
-        work = await self.store.write(take, agent, "task", NODE, os.getpid(), LIMITS)
+        work = await self.take(agent)
         assert work is not None
         await self.store.write(holding.started, work)
         return work

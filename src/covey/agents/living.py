@@ -18,6 +18,7 @@ RESUME = statement(__package__, "resume")
 FAIL = statement(__package__, "fail")
 ACTED = statement(__package__, "acted")
 FAILED_ONCE = statement(__package__, "failed_once")
+STALLED = statement(__package__, "stalled")
 DIGESTED = statement(__package__, "digested")
 
 
@@ -137,6 +138,11 @@ def failed_once(
     tx.run(FAILED_ONCE, agent=name, tasks=tasks, now=tx.now)
     if not_started or not refused:
         breaking.failed(tx, name, item, reason, not_started=not_started)
+
+
+def stalled(tx: Transaction, name: str) -> None:
+    """The agent has stalled once more."""
+    tx.run(STALLED, agent=name)
 
 
 def digested(tx: Transaction, name: str) -> None:

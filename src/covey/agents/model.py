@@ -16,6 +16,11 @@ URGENT = "urgent"
 GLOBAL = "global"
 """What the names of the two shared queues begin with; the capability follows after a colon (K2)."""
 
+STALLS: frozenset[str] = frozenset({"task_timeout", "excessive_idle", "heartbeat_stale", "hung"})
+"""The kinds of incident that are stalls: while one is open its agent is `stalled` (A3, H1)."""
+SILENT: frozenset[str] = frozenset({"heartbeat_stale"})
+"""Those of them that say that its heart is silent: a fresh heartbeat tells otherwise at once (H7a)."""
+
 Kind = Literal["operator", "agent", "system", "owner"]
 Status = Literal["active", "idle", "busy", "error", "stalled"]
 

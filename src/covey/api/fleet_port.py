@@ -5,8 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from covey.agents import roster
-from covey.api import fleet_agents, fleet_events, fleet_external, fleet_links, fleet_messages, fleet_tasks, pages
+from covey.api import (
+    fleet_agents,
+    fleet_buddies,
+    fleet_budgets,
+    fleet_events,
+    fleet_external,
+    fleet_links,
+    fleet_messages,
+    fleet_tasks,
+    pages,
+)
 from covey.api.answer import HTML, Answer, shown
 from covey.api.call import Call
 from covey.api.door import FleetDoor
@@ -16,6 +25,8 @@ from covey.api.port import Port
 from covey.api.self_description import OPERATIONS as SELF_DESCRIPTION
 from covey.api.shapes import HealthNow, Readiness
 from covey.base.errors import CoveyError
+from covey.healing.cycle import LATE
+from covey.nodes import records
 from covey.reports import metrics, status
 
 READY_S = 2.0
@@ -38,18 +49,21 @@ async def get_healthz(call: Call[Nothing, Nothing]) -> Answer:
 
 
 async def get_fleet_ready(call: Call[Nothing, Nothing]) -> Answer:
-    """Whether the store answers: 503 if not."""
-    ready = await _store_answers(call) and not call.door.closing.is_set()
-    return shown(Readiness(ready=ready, timestamp=call.door.clock.wall()), 200 if ready else 503)
+    """Whether the store answers and the controller's cycle is done in time (H7b): 503 if not."""
+    why = "this process ends" if call.door.closing.is_set() else await _why_not_ready(call)
+    return shown(Readiness(ready=why is None, timestamp=call.door.clock.wall(), why=why), 503 if why else 200)
 
 
-async def _store_answers(call: Call[Nothing, Nothing]) -> bool:
+async def _why_not_ready(call: Call[Nothing, Nothing]) -> str | None:
     try:
         async with asyncio.timeout(READY_S):
-            await call.door.store.read(roster.lead)
+            unled_s = await call.door.store.read(records.unled_s)
     except (CoveyError, TimeoutError):
-        return False
-    return True
+        return "the store does not answer"
+    cycle_s = call.door.settings.cycle_s
+    if unled_s <= LATE * cycle_s:
+        return None
+    return f"no controller cycle was done for {unled_s:.0f} s; there should be one each {cycle_s:g} s"
 
 
 async def get_fleet_metrics(call: Call[Nothing, Nothing]) -> Answer:
@@ -67,13 +81,15 @@ OPERATIONS = (
     *fleet_messages.OPERATIONS,
     *fleet_tasks.OPERATIONS,
     *fleet_agents.OPERATIONS,
+    *fleet_buddies.OPERATIONS,
     *fleet_events.OPERATIONS,
     *fleet_external.OPERATIONS,
     *fleet_links.OPERATIONS,
+    *fleet_budgets.OPERATIONS,
     get("/", get_index, "status", "Who is in the fleet, as a page.", gives=str, media="text/html", verb=status.fleet),
     get("/health", get_fleet_health, "anyone", "Whether this process lives.", gives=HealthNow),
     get("/healthz", get_healthz, "anyone", "Whether this process lives.", gives=HealthNow),
-    get("/readyz", get_fleet_ready, "anyone", "Whether the store answers: 200 or 503.", gives=Readiness),
+    get("/readyz", get_fleet_ready, "anyone", "Whether the store answers and the cycle is in time: 200 or 503.", gives=Readiness),
     get(
         "/metrics",
         get_fleet_metrics,

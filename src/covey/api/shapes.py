@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from covey.agents.model import Status
 from covey.brains.model import Asked, Cost, OutcomeKind
+from covey.buddies.reading import Watching
 from covey.contexts.entries import EntryKind
 from covey.messages.model import Draft, Message, Receipt
 from covey.tasks.model import Task, TaskDraft
@@ -45,6 +46,8 @@ class Readiness(Given):
 
     ready: bool
     timestamp: float
+    why: str | None = None
+    """Why not, where there is more to say than that."""
 
 
 class BuddyCheck(Asking):
@@ -173,6 +176,12 @@ class AgentState(Given, kw_only=True):
     context: ContextState
     metrics: dict[str, Any]
     flags: dict[str, Any]
+    error: str | None = None
+    """What keeps it from work until somebody or something helps."""
+    breaker: dict[str, Any] | None = None
+    """Its breaker unless that is closed: phase, failures, openedAt, until, reason (H6)."""
+    incidents: list[dict[str, Any]] = []
+    """Its open incidents: incidentId, kind, openedAt."""
     role: str
     brain: str
     capabilities: list[str]
@@ -204,6 +213,31 @@ class FleetState(Given):
     messages: dict[str, Any]
     cost: dict[str, Any]
     leader: dict[str, Any]
+    incidents: dict[str, int]
+    """How many incidents are open, by kind."""
+
+
+class Buddies(Given):
+    """All agents with their buddies, in the fleet's order (B1)."""
+
+    items: list[Watching]
+
+
+class BuddyLooked(Given):
+    """What a look after an agent came to. `todo` is what its buddy would do next: well, restart, escalate or wait (B3)."""
+
+    agent_id: str
+    answered: bool
+    reason: str | None = None
+    why: str | None = None
+    status: Status | None = None
+    last_heartbeat: float | None = None
+    queue_length: int | None = None
+    context_size: int | None = None
+    max_context_size: int | None = None
+    covering: list[str] = []
+    ping: Literal["healthy", "degraded", "paused", "none"] | None = None
+    todo: Literal["well", "ping", "restart", "escalate", "wait"] = "well"
 
 
 class Because(Asking):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from covey.agents import living
@@ -13,6 +14,7 @@ from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
 from covey.healing.cycle import Cycle, Lead
+from covey.healing.pressing import Watcher
 from covey.messages import handling
 from covey.messages import retention as mail
 from covey.nodes import records
@@ -20,6 +22,7 @@ from covey.nodes.node import Duty, Node
 from covey.nodes.pinging import answers
 from covey.planning import planning
 from covey.planning.model import Planned
+from covey.reports.machine import room
 from covey.runner.orphans import free_the_gone
 from covey.runner.sweeping import Sweeper
 from covey.store import Store, Transaction, events, upkeep
@@ -38,6 +41,8 @@ FLOOR_S = 1.0
 TIDY_S = 60.0
 LOCK_S = 2.0
 LEND_S = 5.0
+ROOM_S = 15.0
+CYCLE_LOOK_S = 10.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
@@ -163,6 +168,10 @@ async def _tidy(keeping: Keeping) -> None:
         log.info("past their retention: %s", ", ".join(f"{count} {name}" for name, count in gone.items() if count))
 
 
+def clean_up(tx: Transaction, agent: str) -> None:
+    """An agent's context is made smaller, since its machine is short of something (H10)."""
+
+
 def _cycle(keeping: Keeping) -> Cycle:
     """The controller's cycle, with what it needs of the nodes and of planning."""
 
@@ -173,7 +182,7 @@ def _cycle(keeping: Keeping) -> Cycle:
         keeping.store,
         node=keeping.node,
         settings=keeping.settings,
-        lead=Lead(records.leads, records.cycled, records.unled_s),
+        lead=Lead(records.leads, records.cycled, records.cycle_age, records.unled_s),
         answers=answers,
         planner=planner,
     )
@@ -196,7 +205,8 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     time = Timekeeper(store, clock)
     cycle = _cycle(keeping)
     found = [
-        Duty("cycle", settings.cycle_s, True, cycle.one_round),
+        Duty("cycle", min(settings.cycle_s, CYCLE_LOOK_S), True, cycle.when_due),
+        Duty("room", ROOM_S, False, Watcher(store, keeping.node, lambda: room(Path(settings.data_dir)), clean_up).one_round),
         Duty("tasks of the absent", min(LEND_S, settings.back_s), True, lend),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),
         Duty("lapsed leases", 5.0, True, free),

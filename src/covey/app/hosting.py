@@ -22,15 +22,17 @@ from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr, take_a
 from covey.base import token_file
 from covey.base.clock import Clock, SystemClock
 from covey.base.ending import end
-from covey.base.errors import CoveyError, Failed, PortTaken
+from covey.base.errors import CoveyError, Failed, Misconfigured, PortTaken
 from covey.base.markers import NameLock, marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity, set_title
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import Site
-from covey.brains.making import make
+from covey.brains.making import NoBrain, make
+from covey.brains.model import Brain
 from covey.healing import lives
 from covey.healing.buddy_timer import BuddyTimer
+from covey.planning import abilities
 from covey.runner import holding
 from covey.runner.runner import Runner
 from covey.runner.sweeping import Sweeper
@@ -122,11 +124,12 @@ class Host:
         store, settings, stack = self.store, self.settings, AsyncExitStack()
         self.stacks.append(stack)
         freed = await end_predecessor(store, agent.id, self.clock)
+        brain = self._brain(agent)
         runner = Runner(
             store=store,
             agent=agent,
             settings=settings,
-            brain=make(agent, _site(settings, agent, self.clock)),
+            brain=brain,
             clock=self.clock,
             node=self.node,
             pid=os.getpid(),
@@ -147,11 +150,30 @@ class Host:
             boot_id=me.boot_id,
             port=agent.port,
             freed=len(freed),
+            no_brain=brain.why if isinstance(brain, NoBrain) else None,
         )
         stack.push_async_callback(_depart, store, agent.id, self.leaving)
         await runner.start()
         stack.push_async_callback(runner.stop)
         stack.push_async_callback(_cease, asyncio.create_task(self._buddy_timer(agent, runner).go_on()))
+        if agent.brain.kind == "python":
+            stack.push_async_callback(_cease, asyncio.create_task(self._declare(agent, brain)))
+
+    def _brain(self, agent: AgentSettings) -> Brain:
+        """The agent's brain, or one that says why it can't be had: to end the process for it would be to have it started again."""
+        try:
+            return make(agent, _site(self.settings, agent, self.clock))
+        except Misconfigured as error:
+            log.error("%s: %s", agent.id, error.message)
+            return NoBrain(error.message)
+
+    async def _declare(self, agent: AgentSettings, brain: Brain) -> None:
+        """Have planning know what the brain can't do (P1). Its code is imported off the loop."""
+        try:
+            unable = await asyncio.to_thread(abilities.cannot, brain.can, agent.id, agent.role, self.settings.planning)
+            await self.store.write(abilities.declare, agent.id, unable)
+        except CoveyError as error:
+            log.warning("%s: %s", agent.id, error.message)
 
     def _buddy_timer(self, agent: AgentSettings, runner: Runner) -> BuddyTimer:
         return BuddyTimer(buddy_means(self.store, self.settings), agent.id, self.clock, lambda: runner.led)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from covey.app import snapshot
+from covey.app.buddy_duties import buddy_duties
 from covey.app.calling_off import is_called_off
 from covey.app.duties import Keeping, LockWatch, News, duties
 from covey.app.filing import file_duties
@@ -107,7 +108,7 @@ def _node(store: Store, settings: Settings, clock: SystemClock, *, children: boo
         watch=Watch(),
         groups=lambda: groups_of(latest.settings) if children else [],
         spec=lambda group: spec_of(latest.settings, group),
-        duties=[*duties(keeping, news, lock_watch), *file_duties(store, settings, clock)],
+        duties=[*duties(keeping, news, lock_watch), *buddy_duties(keeping), *file_duties(store, settings, clock)],
         grace_s=settings.grace_s,
     )
     news.node = lock_watch.node = node

@@ -10,6 +10,7 @@ from covey.base.clock import Clock, SystemClock
 from covey.base.errors import StoreUnavailable
 from covey.base.settings import Settings
 from covey.messages import relinking
+from covey.planning import budgets
 from covey.store import Bell, DatagramBell, Store, Transaction
 from covey.store.engine import Engine
 from covey.store.sqlite import SqliteEngine
@@ -66,6 +67,7 @@ def apply(tx: Transaction, settings: Settings) -> Changes:
     changes = configuring.configure(tx, settings)
     relinking.reconfigured(tx, (*changes.added, *changes.changed))
     scheduling.configure(tx, settings)
+    budgets.configure(tx, settings.planning)
     return changes
 
 

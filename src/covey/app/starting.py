@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from covey.agents import roster
 from covey.app import snapshot
@@ -27,6 +27,8 @@ from covey.base.settings import Settings
 from covey.nodes.keeping import LEAVING_S
 from covey.nodes.pinging import answers
 from covey.nodes.watching import Watch
+from covey.planning import templates
+from covey.reports import spending
 from covey.runner import holding
 from covey.store import Store
 from covey.tasks import runs
@@ -104,6 +106,7 @@ async def make_ready(settings: Settings) -> Path:
             raise Failed(
                 f"{folder} can't be made ({error.strerror}); give this user write access, or choose another folder with --dir."
             ) from error
+    templates.check(settings.planning)
     store = open_store(settings)
     try:
         await store.write(apply, settings)
@@ -111,6 +114,16 @@ async def make_ready(settings: Settings) -> Path:
     finally:
         await store.close()
     return snapshot.write(settings)
+
+
+async def budgets_of(settings: Settings) -> dict[str, Any]:
+    """What the fleet may spend a day, and has spent (P3)."""
+    store = open_store(settings)
+    try:
+        found: dict[str, Any] = await store.read(spending.overview)
+        return found
+    finally:
+        await store.close()
 
 
 async def wait_ready(settings: Settings, node: Identity, say: Say, timeout_s: float = READY_S) -> list[Address]:

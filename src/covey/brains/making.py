@@ -5,7 +5,7 @@ from __future__ import annotations
 from covey.base.errors import Failed, Misconfigured
 from covey.base.settings import AgentSettings
 from covey.brains.launching import Site
-from covey.brains.model import Brain, Hands, Outcome, Turn
+from covey.brains.model import Brain, Hands, Outcome, Turn, failure
 
 _LATER = {
     "model": "a model as a brain is not part of this version; it will come with the extra covey[model]",
@@ -38,6 +38,27 @@ def make(settings: AgentSettings, site: Site | None = None) -> Brain:
     if kind == "external":
         return ExternalBrain(settings)
     raise Misconfigured(f'agent {settings.id}: brain kind "{kind}": {_LATER[kind]}. Until then a command brain can call it.')
+
+
+class NoBrain:
+    """In the place of a brain that can't be had: it says why, and does nothing. Its agent serves, and stands in error."""
+
+    kind = "none"
+    lanes = 1
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    async def think(self, turn: Turn, hands: Hands) -> Outcome:  # noqa: ARG002 - the contract's
+        """A failure that says why."""
+        return failure(self.why, permanent=True, not_started=True)
+
+    def can(self, description: str) -> bool:  # noqa: ARG002 - the contract's
+        """Nothing."""
+        return False
+
+    async def close(self) -> None:
+        """It holds nothing."""
 
 
 class ExternalBrain:

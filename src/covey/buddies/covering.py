@@ -1,7 +1,7 @@
 """An agent that is down is covered by its buddy: its urgent mail is shown there as an alert, once; until it is back (B5).
 
-Down is one whose restarts were given up, that was started and has not beaten for a minute, or that its buddy could not reach. One that
-was paused or stopped is not: that is somebody's wish, and its mail is held.
+Down is one whose restarts were given up, that was started and has not beaten for a minute, or that its buddy could not reach twice. One
+that was paused or stopped is not: that is somebody's wish, and its mail is held.
 """
 
 from __future__ import annotations

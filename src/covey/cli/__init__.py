@@ -26,6 +26,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "pause": ("running", "Let an agent take nothing new, until `resume`."),
         "resume": ("running", "Let an agent work again."),
         "restart": ("running", "Start an agent's process anew."),
+        "buddy": ("buddying", "Who watches whom; a look after one agent."),
         "logs": ("logs", "What happened to an agent, or what its process printed."),
         "events": ("tasking", "What happened in the fleet, in order."),
         "agent": ("starting", "One agent alone, as containers run them."),
@@ -48,6 +49,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "task": ("tasking", "Add tasks, look at them, change them."),
         "approve": ("tasking", "Approve a task that waits for it."),
         "refuse": ("tasking", "Refuse a task that waits for approval."),
+        "budget": ("budgeting", "What may be used a day: generated tasks, paid turns, money."),
         "why": ("tasking", "Where a task, message or agent stands, and what it waits for."),
     },
     "Configure": {

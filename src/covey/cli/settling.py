@@ -17,6 +17,7 @@ from covey.cli.applying import Plan, apply, outer, plan, stand, told
 from covey.cli.options import Named, here, listed, nearest, reaching
 from covey.cli.output import print_json, table
 from covey.cli.reach import Reach
+from covey.planning import templates
 
 Edit = Callable[[str], str]
 
@@ -51,12 +52,17 @@ def config_command() -> None:
 def config_check(reach: Reach) -> None:
     """Tell every fault of covey.toml. Each with its line; exit code 2 if there is one."""
     settings = reach.settings
+    faults = templates.check(settings.planning).faults
     there = reach.file if reach.file.exists() else None
     if reach.as_json:
-        print_json({"ok": True, "file": str(there) if there else None, "agents": len(settings.agents)})
+        shown = {"ok": True, "file": str(there) if there else None, "agents": len(settings.agents), "templateFaults": list(faults)}
+        print_json(shown)
         return
     named = f"{os.path.relpath(there)} is in order" if there else "there is no covey.toml, so the default fleet runs"
     click.echo(f"{named}: {len(settings.agents)} agents, {len(settings.projects)} projects, {len(settings.schedules)} schedules")
+    for fault in faults:
+        place = f"line {fault['line']}: " if fault["line"] else ""
+        click.echo(f"left out of {settings.planning.templates}: {place}{fault['path']} {fault['message']}", err=True)
 
 
 @config_command.command("show", epilog="Example: covey config show --json")
@@ -98,7 +104,9 @@ def config_remove_agent(reach: Reach, agent: str, heir: str | None) -> None:
 
 def _wanted(reach: Reach) -> Settings:
     """The settings as covey.toml has them now, in the light of what the fleet was started with."""
-    return reach.load(outer(reach.settings) | _given(reach))
+    settings = reach.load(outer(reach.settings) | _given(reach))
+    templates.check(settings.planning)
+    return settings
 
 
 def _given(reach: Reach) -> dict[str, object]:

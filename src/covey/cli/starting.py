@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -15,13 +16,14 @@ import msgspec
 from covey.app import consoling, hosting, noding, snapshot
 from covey.app.groups import CONSOLE
 from covey.app.opening import run_dir
-from covey.app.starting import Address, Say, addresses, check_ports, down, look, make_ready, running_node, wait_ready
+from covey.app.starting import Address, Say, addresses, budgets_of, check_ports, down, look, make_ready, running_node, wait_ready
 from covey.base.errors import Failed, Unknown
 from covey.base.markers import marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity
 from covey.base.settings import Settings
 from covey.cli.applying import refuse_leavers, remember_outer, undone
+from covey.cli.budgeting import NAMES, told
 from covey.cli.options import here, listed, nearest
 from covey.cli.output import Progress, coloured, print_json, table
 from covey.cli.reach import Reach
@@ -57,7 +59,7 @@ def start(reach: Reach, *, detach: bool) -> int:
     """Start what does not run yet, and print where it answers (A7a); the exit code."""
     if running_node(reach.settings) is not None:
         settings = snapshot.read(snapshot.path_of(reach.settings))
-        _print(reach, reach.run(look(settings)), "the fleet runs already")
+        _print(reach, reach.run(look(settings)), "the fleet runs already", reach.run(budgets_of(settings)))
         return 0
     settings = reach.settings
     began = time.monotonic()
@@ -96,7 +98,7 @@ async def _announce(reach: Reach, settings: Settings, node: Identity, began: flo
         found = await _waited(settings, node, progress.say)
     finally:
         progress.end()
-    _print(reach, found, f"ready after {time.monotonic() - began:.1f} s")
+    _print(reach, found, f"ready after {time.monotonic() - began:.1f} s", await budgets_of(settings))
 
 
 async def _waited(settings: Settings, node: Identity, say: Say) -> list[Address]:
@@ -110,13 +112,16 @@ async def _waited(settings: Settings, node: Identity, say: Say) -> list[Address]
         return await wait_ready(settings, other.identity, say)
 
 
-def _print(reach: Reach, found: list[Address], headline: str) -> None:
+def _print(reach: Reach, found: list[Address], headline: str, budgets: dict[str, Any]) -> None:
+    """Where it answers, and what it may use a day (P3)."""
     if reach.as_json:
-        print_json({"status": headline, "addresses": [each._asdict() for each in found]})
+        shown = {name: budgets[name] for name in NAMES}
+        print_json({"status": headline, "addresses": [each._asdict() for each in found], "budgets": shown})
         sys.stdout.flush()
         return
     click.echo(headline)
     table(["NAME", "STATE", "ADDRESS"], [[each.name, coloured("ready" if each.ready else "down"), each.url] for each in found], empty="")
+    click.echo(f"in any 24 hours: {'; '.join(told(budgets))}")
 
 
 async def _in_the_foreground(reach: Reach, settings: Settings, began: float) -> int:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from covey.agents import restarting, roster
-from covey.agents.model import OPERATOR, THE_SYSTEM, as_agent
+from covey.agents import living, restarting, roster
+from covey.agents.model import OPERATOR, THE_SYSTEM, Caller, as_agent
+from covey.base.errors import Forbidden
 from covey.base.settings import Settings
 from covey.buddies import asking, checking
 from covey.buddies.asking import Asker, Ping
@@ -59,6 +60,28 @@ async def check(means: Means, due: Due, done_by: str = "") -> Looked:
     verdict, ping = await _ask(means, due, check_id, done_by)
     found = Found(verdict, check_id, done_by or due.checker)
     return await means.store.write(conclude, due, found, ping, means.settings)
+
+
+async def look(means: Means, name: str, by: Caller) -> Looked:
+    """See how an agent is, for a person or the lead: told as an event, and nothing is done about it.
+
+    Raises:
+        Forbidden: The caller is neither the operator nor the lead.
+        Unknown, Gone: There is no such agent.
+    """
+    due = await means.store.read(_place, name, by)
+    check_id = f"check-{by.name}-{due.now:.0f}"
+    verdict, ping = await _ask(means, due, check_id, by.name)
+    await means.store.write(checking.say, by.name, name, Found(verdict, check_id, by.name))
+    situation = await means.store.read(situation_of, due, verdict, ping, means.settings.stale_s)
+    return Looked(verdict, ping, decide(situation) if not due.external else Decision("well", "it has no process of ours"))
+
+
+def _place(tx: Transaction, name: str, by: Caller) -> Due:
+    if not living.may_command(tx, by):
+        raise Forbidden(f"{by.name} may not check {name}: only the operator and the lead may; its buddy does by itself.")
+    place, external = checking.place_of(tx, name)
+    return Due(by.name, place, external, tx.now, tx.now, hourly=False, last=None)
 
 
 async def _ask(means: Means, due: Due, check_id: str, done_by: str) -> tuple[Verdict, Ping | None]:

@@ -39,6 +39,8 @@ class Lead(NamedTuple):
 
     leads: Callable[[Transaction, int], bool]
     cycled: Callable[[Transaction, int], None]
+    age_s: Callable[[Transaction], float | None]
+    """How long ago the last cycle was done, by whoever led."""
     unled_s: Callable[[Transaction], float]
     """For how long no cycle has been done, though a node was there."""
 
@@ -63,7 +65,9 @@ def _locks(_lead: Lead, _fence: int, verb: Callable[..., object], *args: object,
 
 
 @locking(_locks)
-def fenced(tx: Transaction, lead: Lead, fence: int, verb: Callable[Concatenate[Transaction, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+def fenced(
+    tx: Transaction, lead: Lead, fence: int, verb: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+) -> T:
     """What the verb answers, if this fencing token still leads (H8).
 
     Raises:
@@ -98,6 +102,13 @@ class Cycle:
         self._turn = 0
         self._unlent: dict[str, int] = {}
         """Agents that are down and whose tasks nobody can do: for how many more rounds nobody is asked again."""
+
+    async def when_due(self, fence: int) -> Done | None:
+        """One cycle, if the last one, whoever did it, is long enough ago: a new leader goes on where the old one was."""
+        age_s = await self._store.read(self._lead.age_s)
+        if age_s is not None and age_s < self._settings().cycle_s:
+            return None
+        return await self.one_round(fence)
 
     async def one_round(self, fence: int) -> Done:
         """One cycle.

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from covey.agents import roster
-from covey.agents.model import OPERATOR
+from covey.agents import living, roster
+from covey.agents.model import OPERATOR, STALLS
 from covey.base.errors import NotFound
 from covey.base.wire import fit
 from covey.healing.model import FOR_A_PERSON, Incident, Step, advice, title_of
@@ -53,6 +53,8 @@ def opened(
         return known, False
     ident: str = row.id
     tx.happened("incident.opened", agent=agent or None, subject=ident, incident=kind, about=subject, cause=cause[:500])
+    if kind in STALLS:
+        living.stalled(tx, agent)
     if kind in FOR_A_PERSON:
         call_person(tx, ident)
     return ident, True

@@ -6,7 +6,7 @@ Its node decides and acts; this records. A process that was told to end makes no
 from __future__ import annotations
 
 from covey.agents import living, roster
-from covey.healing import incidents, lending
+from covey.healing import giving_up, incidents, lending
 from covey.healing.diagnosis import span
 from covey.store import Transaction
 
@@ -28,7 +28,7 @@ def died(tx: Transaction, agent: str, *, pid: int, how: str, ran_s: float, again
     if not new:
         incidents.step(tx, ident, "ended", cause)
     if again_in_s is None:
-        incidents.end_incident(tx, ident, "given_up", "it is not started again: it has died too often.")
+        incidents.end_incident(tx, ident, "given_up", "it is not started again.")
         return
     when = f"{span(again_in_s)} later" if again_in_s else "at once"
     incidents.step(tx, ident, "restart", f"its node starts it again {when}.")
@@ -49,14 +49,27 @@ def hung(tx: Transaction, agent: str, missed: int) -> None:
     incidents.step(tx, ident, "kill", "its node ends the process, by its pid and start time.")
 
 
-def arrive(tx: Transaction, name: str, *, node: str, pid: int, start_ticks: int, boot_id: str, port: int, freed: int = 0) -> list[str]:
+def arrive(
+    tx: Transaction,
+    name: str,
+    *,
+    node: str,
+    pid: int,
+    start_ticks: int,
+    boot_id: str,
+    port: int,
+    freed: int = 0,
+    no_brain: str | None = None,
+) -> list[str]:
     """The agent's process serves: its address is known, what kept it down is over, and its lent tasks are its own again; their ids.
 
-    `freed`: how many runs of a dead predecessor were given up before.
+    `freed`: how many runs of a dead predecessor were given up before. `no_brain`: why it has none, so that it can do nothing.
     """
     tx.lock("mailbox", name)
     living.arrive(tx, name, node=node, pid=pid, start_ticks=start_ticks, boot_id=boot_id, port=port)
-    return back(tx, name, f"process {pid} serves", freed=freed)
+    returned = back(tx, name, f"process {pid} serves", freed=freed)
+    giving_up.has_brain(tx, name) if no_brain is None else giving_up.gave_up(tx, name, no_brain, "no_brain")
+    return returned
 
 
 def back(tx: Transaction, name: str, how: str, *, freed: int = 0) -> list[str]:

@@ -23,9 +23,6 @@ Kind = Literal[
 ]
 KINDS: frozenset[str] = frozenset(get_args(Kind))
 
-STALLS: frozenset[str] = frozenset({"task_timeout", "excessive_idle", "heartbeat_stale", "hung"})
-"""The kinds that make their agent `stalled` while they are open (A3)."""
-
 FOR_A_PERSON: dict[str, str] = {
     "crash_loop": "`covey logs {agent}` shows what it printed; `covey resume {agent}` has it started again.",
     "quarantined": "`covey why {subject}` tells what happened to it; `covey task retry {subject}` lets it be tried again,"

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from covey.agents import restarting, roster
 from covey.agents.model import THE_SYSTEM
 from covey.healing import incidents, lives
+from covey.healing.choosing import Wanted, able_now, choose
 from covey.healing.diagnosis import Ailment, span
 from covey.planning.model import Planned
 from covey.store import Row, Transaction
+from covey.tasks import changing, ending
 
 Planner = Callable[[Transaction, str], Planned]
 """Plans for an idle agent (P2)."""
@@ -64,6 +68,24 @@ def unanswered(tx: Transaction, agent: str, since: float) -> bool:
 def overran(tx: Transaction, agent: str, ailment: Ailment) -> tuple[str, bool]:
     """The incident of a task that takes too long, and whether it is new. Its agent's own process has its brain asked to split it (H3)."""
     return incidents.opened(tx, agent, "task_timeout", ailment.cause, subject=ailment.subject)
+
+
+def pass_on(tx: Transaction, row: Row, agent: str, incident: str) -> str | None:
+    """Who has a waiting task now that ran into its time limit with this agent: another able one; whoever failed it comes last.
+
+    Nobody is able: it fails, which is said aloud, since waiting would have the same agent try it again (H3).
+    """
+    brain = roster.find(tx, agent).brain
+    wanted = Wanted(agent, brain, row.description, tuple(msgspec.json.decode(row.failed_by)))
+    heir = choose(wanted, able_now(tx, row.capability))
+    if heir is not None:
+        changing.move(tx, row, heir, row.capability, THE_SYSTEM)
+        incidents.end_incident(tx, incident, "reassigned", f"it ran into its time limit with {agent}; {heir} has it now.")
+        return heir
+    why = f"{agent} ran into the time limit with it, and nobody else is able to do it; `covey task retry {row.id}` tries it again"
+    ending.end(tx, row, "fail", error=f"{why}. {row.error or ''}".strip())
+    incidents.end_incident(tx, incident, "nobody_able", f"{why}.")
+    return None
 
 
 def timeout_over(tx: Transaction, over: Row) -> None:

@@ -20,8 +20,7 @@ from covey.base.ending import end
 from covey.base.errors import Failed
 from covey.base.markers import Marker, marker
 from covey.base.processes import Identity, send
-from covey.healing import lives
-from covey.nodes import records
+from covey.healing import giving_up, lives
 from covey.nodes.watching import ExitStatus, GiveUp, Past, PingCounter, RestartPolicy, Watch
 
 log = logging.getLogger("covey.node")
@@ -208,13 +207,13 @@ class Keeper:
         why = f"{decision.why}{'; its last words: ' + words if words else ''}"
         log.error("%s is not started again: %s", self.group.name, why)
         for agent in self.group.agents:
-            self._means.record(records.gave_up, agent, why)
+            self._means.record(giving_up.gave_up, agent, why)
         self.given_up = True
         await self._told.wait()
         self._told.clear()
         self.given_up = False
         for agent in self.group.agents:
-            self._means.record(living.try_again, agent)
+            self._means.record(giving_up.tried_again, agent)
         return Past()
 
     async def _pause(self, seconds: float) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from covey.agents import living
-from covey.agents.model import OPERATOR
 from covey.base.errors import Conflict
 from covey.base.processes import Identity, alive
-from covey.messages import sending
 from covey.store import Row, Transaction, relaxed, statement
 
 REGISTER = statement(__package__, "register")
@@ -94,6 +91,12 @@ def cycled(tx: Transaction, fence: int) -> None:
     tx.run(CYCLED, fence=fence, now=tx.now)
 
 
+def cycle_age(tx: Transaction) -> float | None:
+    """How long ago the last controller cycle was done; None if there never was one."""
+    led = tx.one(LEADER, role=CONTROLLER)
+    return max(0.0, tx.now - led.cycled_at) if led is not None and led.cycled_at is not None else None
+
+
 def unled_s(tx: Transaction) -> float:
     """For how long no controller cycle has been done though a node was there to do it (H7b); 0 where there never was one."""
     led = tx.one(LEADER, role=CONTROLLER)
@@ -117,10 +120,3 @@ def end_all(tx: Transaction) -> None:
     """No node runs and none leads, in a restored store that says so of times long gone; the next leader's fence is above them all."""
     tx.run(STOP_ALL, now=tx.now)
     tx.run(RESIGN_ALL)
-
-
-def gave_up(tx: Transaction, agent: str, why: str) -> None:
-    """The agent is not started again until somebody resumes it: status `error`, and the operator is told (H7)."""
-    living.give_up(tx, agent, why)
-    text = f"{agent} is not started again: {why}\n`covey logs {agent}` shows what it printed; `covey resume {agent}` tries again."
-    sending.notify(tx, OPERATOR, f"{agent} is not started again", text, type="alert", priority="urgent", data={"agent": agent})

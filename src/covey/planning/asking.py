@@ -9,11 +9,12 @@ from covey.agents.model import THE_SYSTEM, Agent, Caller
 from covey.base.settings import Settings
 from covey.planning import budgets
 from covey.planning.due import due
-from covey.planning.model import MOST_AT_ONCE, PLANNED, is_planned, topic_of
+from covey.planning.model import MOST_AT_ONCE, topic_of
 from covey.reports.pulse import Pulse
+from covey.reports.spending import is_planned
 from covey.store import Transaction, statement
 from covey.tasks import adding
-from covey.tasks.model import TaskDraft
+from covey.tasks.model import PLANNED, TaskDraft
 
 ASKED_LAST = statement(__package__, "asked_last")
 MADE = statement(__package__, "made")

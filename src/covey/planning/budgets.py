@@ -30,7 +30,7 @@ BOUNDS: dict[str, float] = {"tasks": 10_000, "turns": 10_000_000, "usd": 1_000_0
 def configure(tx: Transaction, settings: PlanningSettings) -> None:
     """The budgets are those of covey.toml, but for what is set by hand; idle agents are looked at again at once."""
     for name, value in (("tasks", settings.tasks), ("turns", settings.turns), ("usd", settings.usd)):
-        tx.run(CONFIGURE, name=name, value=float(value))
+        tx.run(CONFIGURE, name=name, value=None if value == getattr(spending.USUAL, name) else float(value))
     tx.run(LOOK_AGAIN)
 
 
@@ -60,7 +60,7 @@ def change(tx: Transaction, by: Caller, new: dict[str, float | None], agent: str
         tx.run(LOOK_AGAIN)
         for name in roster.all_names(tx)[:1000]:
             tx.ring(name)
-    return shown(tx)
+    return spending.overview(tx)
 
 
 def _check(name: str, value: float | None, agent: str | None) -> None:
@@ -99,41 +99,3 @@ def tell(tx: Transaction, budget: Budget, agent: str | None = None) -> None:
             type="alert",
             priority="high",
         )
-
-
-def shown(tx: Transaction) -> dict[str, Any]:
-    """All budgets as they stand: the fleet's, and each agent's of generated tasks with what the last look at it came to."""
-    known, made = spending.limits(tx), spending.generated(tx)
-    looks = {row.agent: row for row in spending.looks(tx)}
-    agents = []
-    for name in roster.all_names(tx):
-        limit, look = known.of("tasks", name), looks.get(name)
-        agents.append(
-            {
-                "agentId": name,
-                "limit": limit.value,
-                "spent": made.get(name, 0),
-                "source": limit.source,
-                "why": look.why if look else "",
-                "lookedAt": look.at if look else None,
-                "nextAt": look.next_at if look and look.next_at > tx.now else None,
-            }
-        )
-    whole = known.of("tasks")
-    return {
-        "hours": DAY_S / 3600,
-        "tasks": {"limit": whole.value, "source": whole.source},
-        "turns": _shown(spending.turns(tx, known)),
-        "usd": _shown(spending.money(tx, known)),
-        "agents": agents,
-    }
-
-
-def _shown(budget: Budget) -> dict[str, Any]:
-    return {
-        "limit": budget.limit,
-        "spent": round(budget.spent, 6),
-        "left": round(budget.left, 6),
-        "source": budget.source,
-        "renewsAt": budget.renews_at,
-    }

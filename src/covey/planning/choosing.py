@@ -97,5 +97,6 @@ def _relevance(template: Template, scene: Scene) -> int:
     return project + waited + min(WORDS_COUNTED, len(template.about & scene.words))
 
 
-def _order(each: Choice) -> tuple[int, float, str, str]:
-    return -each.relevance, each.last_done, each.template.id, each.project or ""
+def _order(each: Choice) -> tuple[int, float]:
+    """What is equal keeps the order of the file."""
+    return -each.relevance, each.last_done

@@ -6,9 +6,9 @@ from covey.agents import roster
 from covey.agents.model import as_agent
 from covey.base.errors import BudgetSpent, Forbidden
 from covey.planning import budgets
-from covey.planning.model import is_planned
 from covey.reports import spending
 from covey.reports.phrases import utc
+from covey.reports.spending import is_planned
 from covey.store import Transaction
 from covey.tasks import adding
 from covey.tasks.model import Task, TaskDraft

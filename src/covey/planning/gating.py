@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from covey.agents import roster
 from covey.planning import budgets
-from covey.planning.model import is_planned
 from covey.reports import spending
+from covey.reports.spending import is_planned
 from covey.store import Transaction
 from covey.tasks.model import Only
 

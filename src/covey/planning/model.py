@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from covey.agents.model import Agent
-from covey.base.settings import PAID_KINDS
+from covey.tasks.model import PLANNED
 
 MOST_AT_ONCE = 3
 """So many generated tasks of an agent are open at most (P2)."""
@@ -19,8 +18,6 @@ LATER_S = 3_600.0
 """So long at most until an agent that got nothing is looked at again."""
 ANY = "any"
 """The role of templates for agents of no other role."""
-PLANNED = "planned"
-"""What the dedupeKey of a planned task and the thread of its mail begin with, and the key of its data."""
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,9 +57,3 @@ class Planned(NamedTuple):
 def topic_of(template: str, agent: str) -> str:
     """The dedupeKey of an agent's task from a template, and the thread of the mail it sends. Pure."""
     return f"{PLANNED}:{template}:{agent}"[:128]
-
-
-def is_planned(agent: Agent) -> bool:
-    """Whether idle time is planned: as configured, else for brains that cost nothing and act on nothing outside (P3). Pure."""
-    plan_it = agent.settings.get("plan")
-    return bool(plan_it) if plan_it is not None else agent.brain not in PAID_KINDS

@@ -11,15 +11,15 @@ from covey.base.settings import AgentSettings, Settings
 from covey.brains.rules.words import hear
 from covey.planning import asking, budgets, choosing, templates
 from covey.planning.choosing import Choice, Past, Scene
-from covey.planning.model import ANY, LATER_S, MOST_AT_ONCE, PLANNED, Planned, Template, is_planned, topic_of
+from covey.planning.model import ANY, LATER_S, MOST_AT_ONCE, Planned, Template, topic_of
 from covey.planning.templates import Templates
 from covey.reports import pulse, spending
 from covey.reports.phrases import count, listed, utc
 from covey.reports.pulse import Pulse
-from covey.reports.spending import Budget
+from covey.reports.spending import Budget, is_planned
 from covey.store import Transaction, locking, statement
 from covey.tasks import adding
-from covey.tasks.model import OPEN, TaskDraft
+from covey.tasks.model import OPEN, PLANNED, TaskDraft
 
 PASTS = statement(__package__, "pasts")
 OPEN_TASKS = statement(__package__, "open_tasks")
@@ -122,9 +122,14 @@ def _spent(budget: Budget) -> Room:
 
 
 def role_of(agent: Agent, roles: frozenset[str]) -> str:
-    """The role whose templates an agent is given: its name's, else that of the first word of its role, else `any`. Pure."""
-    first = agent.role.split(maxsplit=1)[0].strip("-:,.").casefold() if agent.role.strip() else ""
-    return next((each for each in (agent.id, first) if each in roles), ANY)
+    """The role whose templates an agent is given. Pure."""
+    return role_named(agent.id, agent.role, roles)
+
+
+def role_named(name: str, role: str, roles: frozenset[str]) -> str:
+    """The role by an agent's name, else by the first word of what its role says, else `any`. Pure."""
+    first = role.split(maxsplit=1)[0].strip("-:,.").casefold() if role.strip() else ""
+    return next((each for each in (name, first) if each in roles), ANY)
 
 
 def scene_of(tx: Transaction, found: Pulse, known: Templates) -> Scene:

@@ -6,17 +6,18 @@ import hashlib
 from collections.abc import Sequence
 
 from covey.agents import roster
-from covey.agents.model import THE_SYSTEM
+from covey.agents.model import SYSTEM, THE_SYSTEM
 from covey.base.errors import CoveyError, Gone, Unknown
 from covey.brains.rules.doable import recognised
 from covey.planning import budgets, planning
 from covey.planning.asking import PROPOSE
-from covey.planning.model import EVERY_S, PLANNED, is_planned, topic_of
+from covey.planning.model import EVERY_S, topic_of
 from covey.reports import pulse
 from covey.reports.pulse import Pulse
+from covey.reports.spending import is_planned
 from covey.store import Transaction
 from covey.tasks import adding
-from covey.tasks.model import OPEN, Task, TaskDraft
+from covey.tasks.model import OPEN, PLANNED, Task, TaskDraft
 
 PRIORITIES = ("low", "medium")
 """Nobody's idle time is more pressing than that."""
@@ -25,7 +26,9 @@ LONGEST_S = 86_400.0
 
 def is_asked(task: Task | None) -> bool:
     """Whether this is the task by which a planner is asked. Pure."""
-    return task is not None and task.origin == "generated" and task.data.get(PLANNED, {}).get("template") == PROPOSE
+    if task is None or task.agent is None or task.created_by != SYSTEM or task.origin != "generated":
+        return False
+    return task.dedupe_key == topic_of(PROPOSE, task.agent)
 
 
 def take(tx: Transaction, planner: str, proposals: Sequence[TaskDraft], stale_s: float = pulse.STALE_S) -> list[tuple[str, str]]:

@@ -51,6 +51,8 @@ OF_AGENT = (
     Series("covey_agent_buddy_checks_missed_in_a_row", "Looks after its buddy in a row that were not answered.", "buddy.missedInARow"),
     Series("covey_agent_covering", "How many agents it covers, since they are down.", "buddy.covering"),
     Series("covey_agent_stalls_total", "Stalls of the agent.", "stalls", "counter"),
+    Series("covey_agent_breaker_open", "Whether the agent's breaker is open or half-open.", "breakerOpen"),
+    Series("covey_agent_incidents_open", "Open incidents of the agent.", "incidentsOpen"),
     Series("covey_agent_restarts_total", "Restarts of the agent's process.", "restarts", "counter"),
 )
 OF_FLEET = (
@@ -65,6 +67,7 @@ OF_FLEET = (
     Series("covey_response_seconds", "From mailbox to handled, of the messages handled last.", "messages.responseTime", each="quantile"),
     Series("covey_cost_usd_last_day", "What the runs of the last 24 h cost, as far as brains said so.", "cost.usd24h"),
     Series("covey_tokens_last_day", "Model tokens of the runs of the last 24 h, as far as brains said so.", "cost.tokens24h"),
+    Series("covey_incidents_open", "Open incidents of the fleet by kind.", "incidents", each="kind"),
     Series("covey_leader", "Whether somebody leads the fleet now.", "leader.leads"),
     Series("covey_controller_cycles_total", "Rounds of the controller.", "leader.cycle", "counter"),
     Series("covey_controller_cycle_age_seconds", "Seconds since the controller's last round.", "leader.cycleAge"),

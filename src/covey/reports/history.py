@@ -12,6 +12,7 @@ from covey.store import Row, Transaction, statement
 
 ENDED_BETWEEN = statement(__package__, "ended_between")
 FAILED_SINCE = statement(__package__, "failed_since")
+TRIED_AGAIN = statement(__package__, "tried_again")
 TRAFFIC = statement(__package__, "traffic")
 OPEN_QUESTIONS = statement(__package__, "open_questions")
 HAPPENED = statement(__package__, "happened")
@@ -65,6 +66,22 @@ def failures(tx: Transaction, days: float = 7) -> list[dict[str, Any]]:
             "at": row.finished_at,
         }
         for row in tx.all(FAILED_SINCE, since=tx.now - days * DAY_S, limit=SHOWN)
+    ]
+
+
+def tried_again(tx: Transaction, days: float = 7) -> list[dict[str, Any]]:
+    """The tasks that ended after more than one attempt, the latest first, each with its last error."""
+    return [
+        {
+            "taskId": row.id,
+            "description": head(row.description),
+            "agent": row.agent,
+            "state": row.state,
+            "attempts": row.attempts,
+            "error": head(row.error or "", 300),
+            "at": row.finished_at,
+        }
+        for row in tx.all(TRIED_AGAIN, since=tx.now - days * DAY_S, limit=SHOWN)
     ]
 
 

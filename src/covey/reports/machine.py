@@ -22,12 +22,27 @@ DISK_SHARE, DISK_BYTES, MEMORY_SHARE, FILES_SHARE = 0.05, 500 * 1000 * 1000, 0.1
 """Low is less disk than 5 % or 500 MB, less available memory than 10 %, more than 80 % of file handles in use (H10)."""
 
 
+class Room(NamedTuple):
+    """What is left of a machine's disk and memory, and how much of its file handles is used; shares are 0 to 1."""
+
+    disk_bytes: float
+    disk_share: float
+    memory_share: float
+    files_used: float
+
+
 class Started(NamedTuple):
     """A process of the fleet: whose, and which one is meant by that pid."""
 
     agent: str
     pid: int
     start_ticks: int | None
+
+
+def room(folder: Path) -> Room:
+    """How much room there is, by a few quick looks."""
+    memory, disk = psutil.virtual_memory(), psutil.disk_usage(str(_existing(folder)))
+    return Room(disk.free, disk.free / max(disk.total, 1), memory.available / max(memory.total, 1), _files()["share"])
 
 
 def health(folder: Path, started: Iterable[Started] = ()) -> dict[str, Any]:

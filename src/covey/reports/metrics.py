@@ -25,6 +25,7 @@ TASK_TIMES_OF = statement(__package__, "task_times_of")
 WAITING_TASKS = statement(__package__, "waiting_tasks")
 DEAD_MAIL = statement(__package__, "dead_mail")
 COSTS = statement(__package__, "costs")
+OPEN_KINDS = statement(__package__, "open_kinds")
 LEADER = statement(__package__, "leader")
 
 EVENTS_OF_ONE = 1_000
@@ -87,6 +88,7 @@ def of_fleet(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
             "runs24h": sum(row.runs for row in costs),
         },
         "leader": _leader(tx),
+        "incidents": {row.kind: row.incidents for row in tx.all(OPEN_KINDS)},
     }
 
 
@@ -124,6 +126,8 @@ def figures_of(found: Pulse, replies: Sequence[float], work: Sequence[float], qu
         },
         "buddy": _buddy(found),
         "stalls": vitals.stall_count,
+        "breakerOpen": found.breaker is not None,
+        "incidentsOpen": len(found.incidents),
         "restarts": vitals.restarts,
     }
 

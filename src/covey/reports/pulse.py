@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from covey.agents import configuring, roster
-from covey.agents.model import Agent, Facts, Status, Vitals, status_of
+from covey.agents import breaking, configuring, roster
+from covey.agents.breaking import Opened
+from covey.agents.model import SILENT, STALLS, Agent, Facts, Status, Vitals, status_of
 from covey.base.settings import AgentSettings
 from covey.buddies import checking, covering
 from covey.buddies.model import Last
@@ -21,6 +22,7 @@ OPEN_TASKS = statement(__package__, "open_tasks")
 READY_QUEUES = statement(__package__, "ready_queues")
 READY_MAIL = statement(__package__, "ready_mail")
 CONTEXT_SIZES = statement(__package__, "context_sizes")
+OPEN_INCIDENTS = statement(__package__, "open_incidents")
 PROJECTS_AT_WORK = statement(__package__, "projects_at_work")
 
 STALE_S = 60.0
@@ -47,6 +49,10 @@ class Pulse(NamedTuple):
     ready: bool
     context_size: int
     projects: tuple[str, ...]
+    breaker: Opened | None
+    """Its breaker, if it is not closed (H6)."""
+    incidents: tuple[Row, ...]
+    """Its open incidents: rows of id, kind, subject, cause, opened_at."""
     covering: tuple[str, ...] = ()
     """Whom it covers, since they are down (B5)."""
     checks: Last | None = None
@@ -75,14 +81,33 @@ class Pulse(NamedTuple):
         return not self.external and (beat is None or self.now - beat > self.stale_s)
 
     @property
+    def error(self) -> str | None:
+        """What keeps it from work until somebody or something helps; None if nothing does (A3)."""
+        agent, breaker = self.agent, self.breaker
+        if agent.failed_at is not None:
+            return f"it is not started any more: {agent.failed_reason or 'no reason is recorded'}"
+        if breaker is not None:
+            often = f"{breaker.failures} failures in a row" if breaker.failures > 1 else "its brain can't start"
+            how = "open" if breaker.phase == "open" else "half-open, so that one thing is let through"
+            return f"its breaker is {how}: {often}, at last: {breaker.reason}"
+        full = next((each for each in self.incidents if each.kind == "context_overflow"), None)
+        return f"its context is too large: {full.cause}" if full is not None else None
+
+    @property
+    def stall(self) -> Row | None:
+        """The open incident that makes it `stalled`; what says that its heart is silent does so only while that is so (A3, H7a)."""
+        return next((each for each in self.incidents if each.kind in STALLS and (self.silent or each.kind not in SILENT)), None)
+
+    @property
     def status(self) -> Status:
         """Its status, derived from facts (A3)."""
-        agent, vitals = self.agent, self.vitals
+        vitals = self.vitals
         facts = Facts(
             now=self.now,
             heartbeat_at=vitals.heartbeat_at,
             last_active_at=vitals.last_active_at,
-            error=(agent.failed_reason or "its restarts were given up") if agent.failed_at is not None else None,
+            error=self.error,
+            stalled=self.stall is not None,
             busy=bool(self.running) or self.mail_at_work > 0,
             ready=self.ready,
             external=self.external,
@@ -96,6 +121,8 @@ class Pulse(NamedTuple):
         reason = f": {agent.flag_reason}" if agent.flag_reason else ""
         if agent.failed_at is not None:
             return f"is in error: {agent.failed_reason or 'its restarts were given up'}"
+        if self.breaker is not None and self.breaker.phase == "open":
+            return f"is behind an open breaker: {self.breaker.reason}"
         if agent.stopped_at is not None:
             return f"is stopped{reason}"
         if agent.paused_at is not None:
@@ -132,6 +159,10 @@ def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], nam
     woken = {row.id for row in tx.all(READY_MAIL, low=low, high=high, now=tx.now)}
     sizes = {row.agent: int(row.tokens) for row in tx.all(CONTEXT_SIZES, low=low, high=high)}
     projects = _projects(tx, low, high)
+    breakers = breaking.opened(tx)
+    incidents: dict[str, list[Row]] = defaultdict(list)
+    for row in tx.all(OPEN_INCIDENTS, low=low, high=high):
+        incidents[row.agent].append(row)
     covers = covering.by_buddy(covering.coverings(tx, low, high))
     checks = checking.last_of_all(tx, low, high)
     found = []
@@ -152,6 +183,8 @@ def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], nam
                 ready=name in woken or not queues.isdisjoint(configuring.queues_of(name, agent.capabilities)),
                 context_size=sizes.get(name, 0),
                 projects=tuple(sorted(projects[name])),
+                breaker=breakers.get(name),
+                incidents=tuple(incidents.get(name, ())),
                 covering=tuple(covers.get(name, ())),
                 checks=checks.get(name),
             )

@@ -6,9 +6,11 @@ so turns that run side by side may go over the money's budget by what they cost 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from covey.base.settings import PlanningSettings
+from covey.agents import roster
+from covey.agents.model import Agent
+from covey.base.settings import PAID_KINDS, PlanningSettings
 from covey.store import Row, Transaction, statement
 
 BUDGETS = statement(__package__, "budgets")
@@ -25,6 +27,12 @@ READ = 10_000
 Name = Literal["tasks", "turns", "usd"]
 USUAL = PlanningSettings()
 _USUAL: dict[Name, float] = {"tasks": USUAL.tasks, "turns": USUAL.turns, "usd": USUAL.usd}
+
+
+def is_planned(agent: Agent) -> bool:
+    """Whether idle time is planned: as configured, else for brains that cost nothing and act on nothing outside (P3). Pure."""
+    plan_it = agent.settings.get("plan")
+    return bool(plan_it) if plan_it is not None else agent.brain not in PAID_KINDS
 
 
 class Budget(NamedTuple):
@@ -145,3 +153,41 @@ def looks(tx: Transaction) -> list[Row]:
 def look_at(tx: Transaction, agent: str) -> Row | None:
     """What the last look at this agent came to: at, next_at, why, made; None if it was never looked at."""
     return tx.one(PLANNING_OF, agent=agent)
+
+
+def overview(tx: Transaction) -> dict[str, Any]:
+    """All budgets as they stand: the fleet's, and each agent's of generated tasks with what the last look at it came to."""
+    known, made = limits(tx), generated(tx)
+    looked = {row.agent: row for row in looks(tx)}
+    agents = []
+    for name in roster.all_names(tx):
+        limit, look = known.of("tasks", name), looked.get(name)
+        agents.append(
+            {
+                "agentId": name,
+                "limit": limit.value,
+                "spent": made.get(name, 0),
+                "source": limit.source,
+                "why": look.why if look else "",
+                "lookedAt": look.at if look else None,
+                "nextAt": look.next_at if look and look.next_at > tx.now else None,
+            }
+        )
+    whole = known.of("tasks")
+    return {
+        "hours": DAY_S / 3600,
+        "tasks": {"limit": whole.value, "source": whole.source},
+        "turns": _shown(turns(tx, known)),
+        "usd": _shown(money(tx, known)),
+        "agents": agents,
+    }
+
+
+def _shown(budget: Budget) -> dict[str, Any]:
+    return {
+        "limit": budget.limit,
+        "spent": round(budget.spent, 6),
+        "left": round(budget.left, 6),
+        "source": budget.source,
+        "renewsAt": budget.renews_at,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from covey.agents.breaking import Opened
 from covey.buddies import checking
 from covey.contexts import entries
 from covey.reports import pulse
@@ -67,7 +68,9 @@ def state_of(found: Pulse, queue: list[dict[str, Any]], decisions: list[dict[str
             "away": found.away,
             "reason": agent.flag_reason,
         },
-        "error": agent.failed_reason if agent.failed_at is not None else None,
+        "error": found.error,
+        "breaker": _breaker(found.breaker) if found.breaker is not None else None,
+        "incidents": [{"incidentId": each.id, "kind": each.kind, "openedAt": each.opened_at} for each in found.incidents],
         "role": agent.role,
         "brain": agent.brain,
         "capabilities": list(agent.capabilities),
@@ -81,6 +84,16 @@ def state_of(found: Pulse, queue: list[dict[str, Any]], decisions: list[dict[str
         "unread": found.unread,
         "queueLength": found.queue_length,
         "covering": list(found.covering),
+    }
+
+
+def _breaker(breaker: Opened) -> dict[str, Any]:
+    return {
+        "phase": breaker.phase,
+        "failures": breaker.failures,
+        "openedAt": breaker.opened_at,
+        "until": breaker.until,
+        "reason": breaker.reason,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from covey.agents.model import Agent
 from covey.messages import waiting
-from covey.reports import phrases, pulse
+from covey.reports import phrases, pulse, why_budget
 from covey.reports.in_line import Told
 from covey.reports.phrases import count, head, listed, span, utc, when
 from covey.reports.pulse import Pulse
@@ -23,7 +23,7 @@ def explain(tx: Transaction, agent: Agent, stale_s: float) -> Told:
     found = pulse.of_one(tx, agent.id, stale_s)
     blocked = [row.id for row in tx.all(BLOCKED_OF, agent=agent.id, limit=50)]
     waits = waiting.open_waits(tx, agent.id)
-    said = [f"The agent {agent.id} is {found.status}: {reason_of(found)}.", *_flags(found), *_at_work(found)]
+    said = [f"The agent {agent.id} is {found.status}: {reason_of(found).rstrip('.')}.", *_flags(found), *_held(found), *_at_work(found)]
     said.append(f"In its queue {phrases.waiting(found.queue_length, 'task')}, in its mailbox {phrases.waiting(found.unread, 'message')}.")
     if waits:
         whom = [f"{row.receiver} (to {row.message_id}, until {utc(row.answer_due)})" for row in waits]
@@ -35,6 +35,8 @@ def explain(tx: Transaction, agent: Agent, stale_s: float) -> Told:
     facts["because"] = reason_of(found)
     facts["waits"] = [{"messageId": row.message_id, "for": row.receiver, "until": row.answer_due} for row in waits[:50]]
     facts["blockedTasks"] = blocked
+    planned, known = why_budget.of_agent(tx, agent)
+    said, facts = [*said, *planned], facts | known
     return said, facts
 
 
@@ -44,8 +46,12 @@ def reason_of(found: Pulse) -> str:
     beat = found.heartbeat_at
     match found.status:
         case "error":
+            if found.agent.failed_at is None:
+                return found.error or "no reason is recorded"
             reason = found.agent.failed_reason or "no reason is recorded"
-            return f"its restarts were given up {when(found.agent.failed_at or now, now)}: {reason}"
+            return f"its restarts were given up {when(found.agent.failed_at, now)}: {reason}"
+        case "stalled" if found.stall is not None and not found.silent:
+            return f"{found.stall.cause.rstrip('.')} ({found.stall.id}, since {when(found.stall.opened_at, now)})"
         case "stalled":
             process = f"its process {vitals.pid} is silent" if vitals.pid is not None else "it has no process"
             heard = f"the last heartbeat came {when(beat, now)}" if beat is not None else "it has never sent a heartbeat"
@@ -77,6 +83,17 @@ def _flags(found: Pulse) -> list[str]:
     if found.away:
         seen = f"was last seen {when(found.vitals.seen_at, now)}" if found.vitals.seen_at is not None else "was never seen"
         said.append(f"It is away: it {seen}, and is expected each {span(found.settings.cadence_s)}; its mail is kept.")
+    return said
+
+
+def _held(found: Pulse) -> list[str]:
+    """What its breaker and its open incidents mean for it."""
+    said, now = [], found.now
+    if found.breaker is not None and found.breaker.phase == "open":
+        said.append(f"It gets neither mail nor work until {when(found.breaker.until, now)}; then one thing is let through.")
+    if found.incidents:
+        open_ones = [f"{each.id} ({each.kind}, since {when(each.opened_at, now)})" for each in found.incidents]
+        said.append(f"Open incidents: {listed(open_ones)}; `covey incident show ID` tells the story.")
     return said
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from covey.agents import roster
 from covey.agents.model import OPERATOR
 from covey.messages.model import MAX_ATTEMPTS
-from covey.reports import pulse
+from covey.reports import pulse, why_budget
 from covey.reports.in_line import LINE_BOUND, Told
 from covey.reports.phrases import count, head, listed, utc, when
 from covey.reports.pulse import Pulse
@@ -92,6 +92,7 @@ def _waits(tx: Transaction, copy: Row, facts: dict[str, Any], stale_s: float, di
     why_not = found.why_not_able
     if why_not is not None:
         return [*said, f"It {'is held' if facts['state'] == 'held' else 'waits'} there, since {who} {why_not}."]
+    said += why_budget.holds_mail(tx, agent, copy.sender)
     return said + (_in_line(tx, copy, facts, found) if copy.wakes else _quiet(tx, copy, facts, digest_s))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from covey.agents import roster
+from covey.reports import why_budget
 from covey.reports.in_line import Told, in_line
 from covey.reports.phrases import count, head, listed, span, utc, when
 from covey.store import Row, Transaction, statement
@@ -55,6 +56,7 @@ def _queued(tx: Transaction, row: Row, stale_s: float) -> Told:
         )
     elif failed:
         said.append(f"{failed} The next attempt waits for its turn.")
+    said += why_budget.holds_task(tx, row)
     place, facts = in_line(tx, row, stale_s)
     facts |= {"notBefore": row.not_before if row.not_before > now else None, "deadline": row.deadline, "error": row.error}
     return said + place + _deadline(row, now), facts

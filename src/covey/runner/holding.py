@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from covey.agents import living
 from covey.base.processes import Identity
-from covey.healing import breakers, quarantine
+from covey.healing import breakers, incidents, lives, quarantine
 from covey.healing.quarantine import DIED
 from covey.messages import handling, sweeping
 from covey.runner.work import Work
@@ -34,10 +34,14 @@ def started(tx: Transaction, work: Work, process: Identity | None = None, pgid: 
 def renew(tx: Transaction, agent: str, pid: int, held: list[Work], lease_s: float) -> list[str]:
     """A heartbeat, and longer leases for all that is held; the run ids of those whose own lease is lost (A8, K4).
 
+    An agent that was thought silent is live again at once (H7a).
+
     Raises:
         Conflict: Another process is this agent now.
     """
     living.beat(tx, agent, pid=pid)
+    if incidents.open_ids(tx, agent, "heartbeat_stale"):
+        lives.back(tx, agent, "its heart beats again")
     return [work.run_id for work in held if not _renewed(tx, work, lease_s)]
 
 
@@ -115,4 +119,4 @@ def _tokens_of(tx: Transaction, agent: str) -> list[str]:
 
 def _close(tx: Transaction, agent: str, outcome: str) -> None:
     for run in runs.open_of(tx, agent):
-        runs.close(tx, run.id, outcome)
+        runs.close(tx, run.id, outcome if run.kind != "split" else "lost")  # the attempt that it ran beside counts, and it alone

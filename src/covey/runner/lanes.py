@@ -8,42 +8,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
-from covey.base.clock import Clock
 from covey.base.errors import Conflict, CoveyError, Gone, LeaseLost, StoreBusy, StoreUnavailable
 from covey.base.ports import EX_OWN_INSTANCE
-from covey.base.settings import AgentSettings, Settings
-from covey.brains.model import Brain, Outcome, Turn, failure
-from covey.runner import holding, settling
+from covey.brains.model import Outcome, Turn, failure
+from covey.runner import holding, overdue, settling
 from covey.runner.hands import RunHands
+from covey.runner.overdue import Beside
+from covey.runner.place import Place
 from covey.runner.run import MARGIN_S, Bounds, Reason, Run, Unended
 from covey.runner.taking import take
 from covey.runner.turning import turn_of
 from covey.runner.watchdog import EX_HUNG
 from covey.runner.work import Lane, Limits, Work
-from covey.store import Store
 
 log = logging.getLogger("covey.runner")
 T = TypeVar("T")
 
 TRY_AGAIN_S = 1.0
 """How long between tries of a write that must not be lost, while the store can't be had."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where an agent works: one process of one node. `leave` is called with a reason and an exit code when the process must end."""
-
-    store: Store
-    agent: AgentSettings
-    settings: Settings
-    brain: Brain
-    clock: Clock
-    node: str
-    pid: int
-    leave: Callable[[str, int], None]
 
 
 class Lanes:
@@ -176,7 +160,13 @@ class Lanes:
         own = self._at.agent.brain
         silence_s = self._at.settings.idle_timeout_s if own.promises_progress else None
         assert turn.deadline_s is not None
-        return await run.think(self._at.brain, turn, Bounds(turn.deadline_s, silence_s, self._at.settings.grace_s), self._at.clock)
+        beside = Beside(self._at, run, turn) if run.work.task is not None else None
+        try:
+            outcome = await run.think(self._at.brain, turn, Bounds(turn.deadline_s, silence_s, self._at.settings.grace_s), self._at.clock)
+        finally:
+            if beside is not None:
+                await beside.stop()
+        return outcome or run.parts
 
     async def _begin(self, run: Run) -> Turn | None:
         """The turn, once the start of a brain that has no process to be recorded is; None if it is to end already."""
@@ -206,6 +196,14 @@ class Lanes:
             return None
 
     async def _write(self, run: Run, outcome: Outcome) -> Work | None:
+        if run.incident is not None:
+            at, timed_out = self._at, run.ended_by in ("timeout", "silent")
+            return await at.store.write(
+                overdue.settle,
+                *(run.incident, run.work, outcome, self._limits, at.node, at.pid),
+                timed_out=timed_out,
+                take=not self.draining,
+            )
         if self.draining:
             await self._at.store.write(settling.settle, run.work, outcome, self._limits, self._at.pid)
             return None

@@ -13,7 +13,7 @@ from covey.brains.model import Brain, Outcome, Turn, failure
 from covey.runner.hands import RunHands
 from covey.runner.work import Work
 
-Reason = Literal["lost", "stopped", "shutdown", "timeout", "silent"]
+Reason = Literal["lost", "stopped", "shutdown", "timeout", "silent", "split"]
 MARGIN_S = 5.0
 """How long after the grace a brain may still take to be gone, before it counts as one that can't be ended."""
 
@@ -39,6 +39,10 @@ class Run:
         self.over = asyncio.Event()
         """Set once its work is settled, given back or dropped."""
         self.returned = False
+        self.incident: str | None = None
+        """The incident of a task that takes too long."""
+        self.instead: Outcome | None = None
+        """The parts that stand for a task whose attempt was ended for them (H3)."""
         self._ending: asyncio.Future[Reason] = asyncio.get_running_loop().create_future()
         self._grace_s: float | None = None
 
@@ -52,6 +56,11 @@ class Run:
     def ended_by(self) -> Reason | None:
         """Why it is to end, if it is."""
         return self._ending.result() if self._ending.done() else None
+
+    @property
+    def parts(self) -> Outcome | None:
+        """What stands for its task, if it was ended for that."""
+        return self.instead if self.ended_by == "split" else None
 
     async def think(self, brain: Brain, turn: Turn, bounds: Bounds, clock: Clock) -> Outcome | None:
         """The brain's outcome, a failed one at its time limit; None if it was ended since its work is to be given back or dropped.

@@ -15,8 +15,9 @@ from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.model import Brain
 from covey.runner import holding
-from covey.runner.lanes import TRY_AGAIN_S, Lanes, Place
+from covey.runner.lanes import TRY_AGAIN_S, Lanes
 from covey.runner.orphans import Suspect, free_the_gone
+from covey.runner.place import Place
 from covey.runner.run import MARGIN_S
 from covey.runner.standing import Standing, standing
 from covey.runner.work import Work

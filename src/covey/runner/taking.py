@@ -5,6 +5,7 @@ from __future__ import annotations
 from covey.agents import external, living
 from covey.agents.model import SYSTEM
 from covey.brains.model import TurnKind
+from covey.healing import pressing
 from covey.messages import handling
 from covey.messages.model import Message
 from covey.planning import gating
@@ -27,7 +28,7 @@ def take(tx: Transaction, agent: str, lane: Lane, node: str, pid: int | None, li
         Conflict: Another process is this agent now.
     """
     only = gating.gate(tx, agent) if limits.paid else "all"
-    work = _take_mail(tx, agent, limits, only) if lane == "mail" else _take_task(tx, agent, limits, only)
+    work = _take_mail(tx, agent, limits, only) if lane == "mail" else _take_task(tx, agent, node, limits, only)
     if work is not None:
         runs.open_run(tx, work.run_id, item=work.item, kind=work.kind, agent=agent, node=node, attempt=work.attempt)
         beat(tx, agent, pid)
@@ -79,9 +80,9 @@ def _pass_on(tx: Transaction, agent: str, token: str, answer: Message, limits: L
     remembering.mail(tx, agent, answer, limits)
 
 
-def _take_task(tx: Transaction, agent: str, limits: Limits, only: Only) -> Work | None:
+def _take_task(tx: Transaction, agent: str, node: str, limits: Limits, only: Only) -> Work | None:
     run_id = tx.new_id("run")
-    claimed = working.claim(tx, agent, run_id, lease_s=limits.lease_s, only=only)
+    claimed = working.claim(tx, agent, run_id, lease_s=limits.lease_s, only=only, pressing=pressing.pressed(tx, node))
     if claimed is None:
         return None
     task, token = claimed

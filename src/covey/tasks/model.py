@@ -15,6 +15,9 @@ from covey.messages.model import Priority, priority_of
 TaskState = Literal["queued", "blocked", "running", "done", "failed", "cancelled"]
 Origin = Literal["operator", "agent", "generated", "split", "workflow"]
 
+PLANNED = "planned"
+"""The key under which a planned task's data says what it was made from, and for."""
+
 Only = Literal["all", "ungenerated", "asked"]
 """Which tasks may be claimed: all, all that planning did not make, or those alone that a person asked for (P3)."""
 ONLY: tuple[Only, ...] = ("all", "ungenerated", "asked")

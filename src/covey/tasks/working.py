@@ -20,6 +20,7 @@ from covey.tasks.ending import ERROR_BYTES, RESULT_BYTES
 from covey.tasks.model import ONLY, Only, Task, TaskDraft, after_move
 
 CLAIM = statement(__package__, "claim")
+PRESSING = statement(__package__, "pressing")
 STARTED = statement(__package__, "started")
 RENEW = statement(__package__, "renew")
 PROGRESS = statement(__package__, "progress")
@@ -38,26 +39,41 @@ LEFT_LYING_S = 60.0
 
 
 @relaxed
-def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float, only: Only = "all") -> tuple[Task, str] | None:
+def claim(
+    tx: Transaction, agent: str, run_id: str, *, lease_s: float, only: Only = "all", pressing: bool = False
+) -> tuple[Task, str] | None:
     """The best waiting task of the agent's queues, running under a lease, and its token; None if nothing waits (K2, K4).
 
     Of any number of claimers one wins. `attempts` rises here and nowhere else. An agent that is paused or stopped gets nothing; one
     behind an open breaker neither, but the one that is let through when it is half-open (H6).
-    `only`: the rest waits, since it would cost money that nobody granted (P3).
+    `only`: the rest waits, since it would cost money that nobody granted (P3). `pressing`: what is neither urgent nor high waits, since
+    the machine is short of something (H10).
     """
+    if pressing and tx.one(PRESSING, agent=agent, now=tx.now) is None:
+        return None
     token = tx.new_token()
-    row = _claimed(tx, agent, token, run_id, lease_s, through=0, only=only)
+    row = _claimed(tx, agent, token, run_id, lease_s, through=0, only=only, pressing=pressing)
     if row is None and breaking.open_of(tx, agent) is not None and breaking.lets_through(tx, agent, run_id):
-        row = _claimed(tx, agent, token, run_id, lease_s, through=1, only=only)
+        row = _claimed(tx, agent, token, run_id, lease_s, through=1, only=only, pressing=pressing)
     if row is None:
         return None
     tx.happened("task.claimed", agent=agent, subject=row.id, attempt=row.attempts, run=run_id)
     return reading.with_needs(tx, row), token
 
 
-def _claimed(tx: Transaction, agent: str, token: str, run_id: str, lease_s: float, *, through: int, only: Only) -> Row | None:
+def _claimed(
+    tx: Transaction, agent: str, token: str, run_id: str, lease_s: float, *, through: int, only: Only, pressing: bool
+) -> Row | None:
     return tx.one(
-        CLAIM, agent=agent, token=token, run_id=run_id, lease_ends=tx.now + lease_s, now=tx.now, through=through, only=ONLY.index(only)
+        CLAIM,
+        agent=agent,
+        token=token,
+        run_id=run_id,
+        lease_ends=tx.now + lease_s,
+        now=tx.now,
+        through=through,
+        only=ONLY.index(only),
+        pressing=int(pressing),
     )
 
 

@@ -9,11 +9,12 @@ from covey.agents.model import OPERATOR, SYSTEM, THE_OPERATOR, Caller, as_agent
 from covey.base.settings import AgentSettings
 from covey.brains.model import Asked, Hands, Outcome, Turn, failure
 from covey.brains.rules import questions
-from covey.brains.rules.desk import Desk, Findings, fitted
+from covey.brains.rules.desk import Desk, Findings, Tell, fitted
 from covey.brains.rules.doable import recognised
 from covey.brains.rules.words import FILLER, hear, roots
-from covey.messages.model import Message, draft
+from covey.messages.model import Draft, Message, draft
 from covey.reports.phrases import count, head, listed
+from covey.tasks.model import PLANNED, Task
 
 _COURTESY = roots(
     """thanks thank thx ty cheers ok okay great noted understood got it received ack acknowledged roger perfect nice welcome sure fine cool
@@ -42,7 +43,7 @@ class RulesBrain:
     async def think(self, turn: Turn, hands: Hands) -> Outcome:
         """The outcome of one turn: a report, an answer, a note taken, or a plain word that it can't."""
         if turn.kind == "task" and turn.task is not None:
-            return await self._do(turn, turn.task.description, hands)
+            return await self._do(turn, turn.task, hands)
         if turn.kind == "message" and turn.message is not None:
             return await self._handle(turn, turn.message.message, hands)
         if turn.kind == "digest":
@@ -51,11 +52,14 @@ class RulesBrain:
             "the rules brain can't split a task; give its agent a `python`, `command` or `model` brain for that.", permanent=True
         )
 
-    async def _do(self, turn: Turn, description: str, hands: Hands) -> Outcome:
-        doable = recognised(description, self._names(turn))
+    async def _do(self, turn: Turn, task: Task, hands: Hands) -> Outcome:
+        doable = recognised(task.description, self._names(turn))
         if doable is None:
-            return failure(self._cannot(description), permanent=True)
-        return _outcome(await doable.report(self._desk(turn, description, hands)))
+            return failure(self._cannot(task.description), permanent=True)
+        found = await doable.report(self._desk(turn, task.description, hands))
+        outcome = _outcome(found)
+        outcome.messages = _told(found, task, turn)
+        return outcome
 
     async def _handle(self, turn: Turn, message: Message, hands: Hands) -> Outcome:
         text = f"{message.content['subject']}\n{message.body}".strip()
@@ -114,6 +118,19 @@ def _replied(found: Findings, message: Message) -> Outcome:
         reply = draft(message.from_, found.text, subject="", in_reply_to=message.message_id, data=outcome.data)
         outcome.messages = [reply]
     return outcome
+
+
+def _told(found: Findings, task: Task, turn: Turn) -> list[Draft]:
+    """The findings as mail: to whom they are meant for, and to the partner that a planned task names. A newer one replaces them (P3a)."""
+    planned = task.origin == "generated" and task.created_by == SYSTEM and task.schedule is None
+    partner = task.data.get(PLANNED, {}).get("with") if planned else None
+    colleagues = {str(each["id"]) for each in turn.colleagues}
+    theirs = [Tell(partner, head(task.description, 200))] if partner in colleagues else []
+    thread = task.dedupe_key if planned else None
+    return [
+        draft(each.to, found.text, subject=each.subject, type="update", thread_id=thread, related_tasks=[task.task_id])
+        for each in (*found.tell, *theirs)
+    ]
 
 
 def _outcome(found: Findings) -> Outcome:

@@ -43,12 +43,20 @@ class Desk(NamedTuple):
         return await self.hands.read(verb, *args, **kwargs)
 
 
+class Tell(NamedTuple):
+    """Whom the findings are sent to as well, under which subject."""
+
+    to: str
+    subject: str
+
+
 class Findings(NamedTuple):
     """What a report found: in words, and the same as values. Every figure in the words comes from the records or the machine."""
 
     text: str
     data: dict[str, Any]
     decisions: tuple[str, ...] = ()
+    tell: tuple[Tell, ...] = ()
 
 
 Report = Callable[[Desk], Awaitable[Findings]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from covey.brains.rules import on_fleet, on_history, on_machine, on_work
+from covey.brains.rules import on_duty, on_fleet, on_history, on_machine, on_work
 from covey.brains.rules.desk import Report
 from covey.brains.rules.words import Heard, Topic, best, hear, topic
 
@@ -222,6 +222,43 @@ DOABLE: Mapping[str, Doable] = dict(
             "sales ops",
             "capability|capabilities|skill|skills",
             knows="cover covers covered coverage nobody able missing gap gaps single",
+        ),
+        _row(
+            on_duty.budgets,
+            "Check what is left of the day's budgets",
+            "finance chief",
+            "budget|budgets left|remaining|spent|limit|used",
+            "generated|planned task|tasks",
+            knows="generated planned paid turn turns money usd dollar dollars task tasks agent agents brain brains",
+        ),
+        _row(
+            on_duty.retries,
+            "Review tasks that needed several attempts",
+            "coder devops",
+            "attempt|attempts|retry|retries|retried task|tasks|work|job|jobs|run|runs",
+            knows=f"{_WORK} needed need several repeated second again more than one",
+        ),
+        _row(
+            on_duty.comparison,
+            "Compare the work of this week with the week before",
+            "sales intel finance",
+            "compare|comparison week|weeks|work|output|period",
+            "week|weeks against|versus week|weeks",
+            knows=f"{_WORK} before against versus output period done finished failed",
+        ),
+        _row(
+            on_duty.daily_digest,
+            "Write the daily digest for the operator",
+            "comms",
+            "digest operator",
+            knows="write send mail inbox operator",
+        ),
+        _row(
+            on_duty.reminder,
+            "Remind the operator of approvals and answers that are waiting",
+            "chief ops",
+            "remind|reminder operator|approval|approvals|answer|answers",
+            knows="operator approval approvals answer answers waiting wait waits pending task tasks question questions",
         ),
     ]
 )

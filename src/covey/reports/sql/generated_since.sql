@@ -1,2 +1,2 @@
 -- How many tasks were generated for each agent since a time.
-SELECT agent, count(*) AS tasks FROM generated WHERE at > :since GROUP BY agent
+SELECT agent, count(*) AS tasks FROM generated WHERE at > :since GROUP BY /*sqlite*/+/*end*/agent

@@ -1,6 +1,6 @@
 -- An agent's flags, whether it has mail or tasks to take, and whether the fleet has a live leader.
 SELECT a.paused_at, a.stopped_at, a.removed_at,
-  CASE WHEN EXISTS (SELECT 1 FROM breakers b WHERE b.agent = a.id AND b.until > :now) THEN 1 ELSE 0 END AS barred,
+  CASE WHEN a.failed_at IS NOT NULL OR EXISTS (SELECT 1 FROM breakers b WHERE b.agent = a.id AND b.until > :now) THEN 1 ELSE 0 END AS barred,
   CASE WHEN EXISTS (SELECT 1 FROM copies
                      WHERE receiver = :agent AND wakes = 1 AND state = 'delivered' AND not_before <= :now)
          OR EXISTS (SELECT 1 FROM copies c JOIN vitals v ON v.agent = c.receiver

@@ -1,0 +1,2 @@
+-- An agent has stalled once more.
+UPDATE vitals SET stall_count = stall_count + 1 WHERE agent = :agent
