@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from covey.base.errors import Failed
-from covey.brains.model import Answers, Outcome, Turn, failure
+from covey.brains.model import Answers, Ballot, Outcome, Turn, failure
 from covey.messages.model import Draft, Message, draft
 from covey.tasks.model import Task, TaskDraft
 
@@ -29,6 +29,7 @@ class Gathered:
     tasks: list[TaskDraft] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    votes: list[Ballot] = field(default_factory=list)
 
     def into(self, outcome: Outcome) -> Outcome:
         """The outcome with all that was gathered, after what it has already: the first message is the one that it waits for."""
@@ -38,6 +39,7 @@ class Gathered:
             tasks=outcome.tasks + self.tasks,
             decisions=outcome.decisions + self.decisions,
             notes=outcome.notes + self.notes,
+            votes=outcome.votes + self.votes,
         )
 
 
@@ -127,6 +129,10 @@ class Agent:
     def fail(self, reason: str, *, permanent: bool = False) -> Outcome:
         """To be returned: it did not work; `permanent` if another try is no use."""
         return failure(reason, permanent=permanent)
+
+    def vote(self, vote_id: str, selection: str | None, confidence: float = 1.0, argument: str = "") -> None:
+        """Have a ballot cast when the turn is settled; `selection` None abstains. A request has `voteId` and `options` in its data."""
+        _gathered().votes.append(Ballot(vote_id=vote_id, selection=selection, confidence=confidence, argument=argument))
 
     def decide(self, text: str) -> None:
         """Keep a decision in the agent's context."""

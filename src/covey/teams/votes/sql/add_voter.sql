@@ -1,0 +1,2 @@
+-- Somebody who may vote.
+INSERT INTO voters (vote_id, voter, place, expertise, spoke_in) VALUES (:vote_id, :voter, :place, :expertise, 0)
