@@ -31,6 +31,7 @@ from covey.store.events import Bookmark
 from covey.store.sqlite import turn_holder
 from covey.tasks import retention as tasks
 from covey.tasks import working
+from covey.teams.votes import retention as votes
 
 log = logging.getLogger("covey.node")
 
@@ -47,7 +48,12 @@ LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
 NEWS = ("agent.restart_asked", "agent.resumed", "fleet.configured")
-CLOSED: dict[str, upkeep.Prune] = {"messages": mail.prune, "tasks": tasks.prune, "runs": tasks.prune_runs}
+CLOSED: dict[str, upkeep.Prune] = {
+    "messages": mail.prune,
+    "tasks": tasks.prune,
+    "runs": tasks.prune_runs,
+    "votes": votes.prune,
+}
 
 
 class News:

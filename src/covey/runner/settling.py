@@ -19,7 +19,7 @@ from covey.messages.checking import BODY_BYTES, SUBJECT_CHARS, data_text
 from covey.messages.model import Draft, Message, Receipt, draft
 from covey.planning import proposing
 from covey.planning.delegating import delegate, is_unasked
-from covey.runner import remembering
+from covey.runner import balloting, remembering
 from covey.runner.prompts import prompt_of
 from covey.runner.taking import beat, take
 from covey.runner.work import Limits, Work
@@ -107,10 +107,12 @@ def _moved_on(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> 
         breakers.worked(tx, work.agent)
         _send_all(tx, work, outcome.messages, limits)
         _add_tasks(tx, work, outcome.tasks, limits)
+        _cast(tx, work, outcome, limits)
         return None
     try:
         with tx.attempt():
             (_wait if outcome.kind == "waiting" else _split)(tx, work, outcome, limits)
+            _cast(tx, work, outcome, limits)
     except LeaseLost:
         raise
     except CoveyError as error:
@@ -171,6 +173,7 @@ def _answer(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> No
     """Send what the turn sends, and the answer that the message wanted, unless the brain has given it or waits for one itself."""
     sent = _send_all(tx, work, outcome.messages, limits)
     _add_tasks(tx, work, outcome.tasks, limits)
+    _cast(tx, work, outcome, limits)
     asked = work.main
     if asked is None or not asked.requires_response or asked.from_ == SYSTEM:
         return
@@ -261,6 +264,11 @@ def _add_task(tx: Transaction, work: Work, wanted: TaskDraft) -> None:
         delegate(tx, wanted, work.agent, work.visited)
     else:
         adding.add(tx, wanted, as_agent(work.agent), visited=work.visited)
+
+
+def _cast(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+    for which, error in balloting.cast(tx, work.agent, outcome.votes):
+        _refused(tx, work, "ballot", which, error.message, limits, code=error.code)
 
 
 def _refused(tx: Transaction, work: Work, what: str, which: str, why: str, limits: Limits, code: str = "too-many") -> None:

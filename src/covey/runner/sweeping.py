@@ -14,6 +14,7 @@ from covey.base.errors import StoreBusy, StoreUnavailable
 from covey.messages import indexing, releasing, sweeping
 from covey.store import Store, Transaction, statement
 from covey.tasks import changing, scheduling, working
+from covey.teams.votes import closing
 
 log = logging.getLogger("covey.sweep")
 
@@ -68,7 +69,21 @@ def index_new(tx: Transaction) -> int:
     return indexing.index_new(tx)
 
 
-PARTS: tuple[Part, ...] = (fail_overdue, resume_answered, make_scheduled, give_up_waits, expire_mail, deliver_deferred, index_new)
+def close_votes(tx: Transaction) -> int:
+    """How many votes moved on whose time had come, or whose last voter left (Q4)."""
+    return closing.close_due(tx)
+
+
+PARTS: tuple[Part, ...] = (
+    fail_overdue,
+    resume_answered,
+    make_scheduled,
+    give_up_waits,
+    expire_mail,
+    deliver_deferred,
+    close_votes,
+    index_new,
+)
 """All parts but `return_not_started`, which needs to know the time allowed."""
 
 

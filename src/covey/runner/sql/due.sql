@@ -11,5 +11,8 @@ SELECT
                        AND NOT EXISTS (SELECT 1 FROM copies c WHERE c.message_id = t.waiting_for
                                           AND (c.answer_due IS NOT NULL OR coalesce(c.answered_at, c.gave_up_at, 0) > :left_lying)))
          OR EXISTS (SELECT 1 FROM schedules WHERE removed_at IS NULL AND next_at <= :now)
+         OR EXISTS (SELECT 1 FROM votes WHERE state <> 'closed' AND due_at <= :now)
+         OR EXISTS (SELECT 1 FROM votes v JOIN voters w ON w.vote_id = v.id JOIN agents a ON a.id = w.voter
+                     WHERE v.state = 'open' AND v.state <> 'closed' AND w.left_at IS NULL AND a.removed_at IS NOT NULL)
          OR EXISTS (SELECT 1 FROM events WHERE seq > coalesce((SELECT seq FROM bookmarks WHERE name = 'message_words'), 0))
        THEN 1 ELSE 0 END AS anything
