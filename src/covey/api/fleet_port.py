@@ -14,6 +14,7 @@ from covey.api import (
     fleet_links,
     fleet_messages,
     fleet_tasks,
+    fleet_votes,
     pages,
 )
 from covey.api.answer import HTML, Answer, shown
@@ -86,6 +87,7 @@ OPERATIONS = (
     *fleet_external.OPERATIONS,
     *fleet_links.OPERATIONS,
     *fleet_budgets.OPERATIONS,
+    *fleet_votes.OPERATIONS,
     get("/", get_index, "status", "Who is in the fleet, as a page.", gives=str, media="text/html", verb=status.fleet),
     get("/health", get_fleet_health, "anyone", "Whether this process lives.", gives=HealthNow),
     get("/healthz", get_healthz, "anyone", "Whether this process lives.", gives=HealthNow),

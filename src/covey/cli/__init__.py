@@ -50,6 +50,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "approve": ("tasking", "Approve a task that waits for it."),
         "refuse": ("tasking", "Refuse a task that waits for approval."),
         "budget": ("budgeting", "What may be used a day: generated tasks, paid turns, money."),
+        "vote": ("voting", "Votes among agents: open, cast, show, close."),
         "why": ("tasking", "Where a task, message or agent stands, and what it waits for."),
     },
     "Configure": {

@@ -47,6 +47,7 @@ TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("link.", (MESSAGES,)),
     ("quota.", (MESSAGES,)),
     ("buddy.", (BUDDIES,)),
+    ("vote.", (CONTROLLER,)),
     ("task.done", (TASK_METRICS,)),
     ("task.failed", (TASK_METRICS,)),
     ("task.cancelled", (TASK_METRICS,)),
