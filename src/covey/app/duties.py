@@ -31,6 +31,8 @@ from covey.store.events import Bookmark
 from covey.store.sqlite import turn_holder
 from covey.tasks import retention as tasks
 from covey.tasks import working
+from covey.teams.handoffs import lapsing as handoffs
+from covey.teams.runs import retention as teams
 from covey.teams.votes import retention as votes
 
 log = logging.getLogger("covey.node")
@@ -52,7 +54,9 @@ CLOSED: dict[str, upkeep.Prune] = {
     "messages": mail.prune,
     "tasks": tasks.prune,
     "runs": tasks.prune_runs,
+    "handoffs": handoffs.prune,
     "votes": votes.prune,
+    "teams": teams.prune,
 }
 
 

@@ -17,6 +17,7 @@ from covey.runner.work import Work
 from covey.store import Transaction
 from covey.tasks import reading as tasks
 from covey.tasks.model import Task
+from covey.teams.handoffs import reading as handoffs
 
 
 def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -> Turn:
@@ -45,6 +46,7 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         colleagues=[
             {"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in roster.everyone(tx) if each.id != work.agent
         ],
+        handoff=handoffs.for_turn(handoffs.came_with(tx, task.task_id, me.id) if task is not None else handoffs.of_mail(tx, main)),
         project=_project(tx, _project_of(task, main)),
         deadline_s=run_timeout_s(task.estimated_seconds if task is not None else estimate_s, hard_cap_s),
     )
