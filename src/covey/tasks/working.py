@@ -123,7 +123,7 @@ def finish(tx: Transaction, agent: str, token: str, summary: str, data: dict[str
 def fail(tx: Transaction, agent: str, token: str, error: str, *, permanent: bool = False, not_started: bool = False) -> Task:
     """The task, queued again after a backoff, or failed after its last attempt (K5). A permanent error is not tried again.
 
-    A brain that could not even start says nothing of the task: one of a shared queue is for others to try (H6).
+    A brain that could not even start says nothing of the task: one of a shared queue, or of a team run, is for others to try (H6).
 
     Raises:
         LeaseLost: The token is not current.
@@ -132,7 +132,7 @@ def fail(tx: Transaction, agent: str, token: str, error: str, *, permanent: bool
     error = fit(error, ERROR_BYTES)
     failed_by = msgspec.json.encode([*msgspec.json.decode(row.failed_by), agent]).decode()
     living.failed_once(tx, agent, row.id, error, tasks=1, refused=permanent, not_started=not_started)
-    if (permanent and not (not_started and row.agent is None)) or row.attempts >= row.max_attempts:
+    if (permanent and not (not_started and (row.agent is None or row.origin == "workflow"))) or row.attempts >= row.max_attempts:
         ending.end(tx, row, "fail", error=error, failed_by=failed_by)
     else:
         wait = jittered(backoff_s(row.attempts), tx.new_token())

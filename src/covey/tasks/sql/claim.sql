@@ -10,7 +10,7 @@ UPDATE tasks
      JOIN tasks t ON t.seq = (SELECT seq FROM tasks
                                WHERE queue = q.queue AND state = 'queued' AND not_before <= :now
                                  AND (:pressing = 0 OR priority IN ('urgent', 'high'))
-                                 AND (:only = 0 OR created_by = 'operator' OR schedule IS NOT NULL OR approval = 'approved' OR origin = 'workflow'
+                                 AND (:only = 0 OR created_by = 'operator' OR schedule IS NOT NULL OR approval = 'approved'
                                    OR (:only = 1 AND origin <> 'generated'
                                        AND (origin <> 'split' OR NOT EXISTS (SELECT 1 FROM tasks p WHERE p.id = tasks.parent_id AND p.origin = 'generated')))
                                    OR (origin = 'split' AND EXISTS (SELECT 1 FROM tasks p WHERE p.id = tasks.parent_id

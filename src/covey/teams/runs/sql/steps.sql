@@ -1,0 +1,4 @@
+-- The steps of a run with all that came of them.
+SELECT s.place, s.kind, s.description, s.capabilities, s.wanted, s.needs, s.state, s.worker, s.task_id, s.error,
+       t.holder, t.agent, t.attempts, t.failed_by, t.claimed_at, t.finished_at, t.progress, t.result, t.error AS task_error
+  FROM team_steps s LEFT JOIN tasks t ON t.id = s.task_id WHERE s.run_id = :run_id ORDER BY s.place
