@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from covey.agents.model import THE_OPERATOR, Caller, as_agent
+from covey.app import voting
 from covey.app.opening import open_store, prepare
 from covey.base.clock import Clock, SystemClock
 from covey.base.config import load
@@ -21,6 +22,7 @@ from covey.store import Store, Transaction
 from covey.tasks import adding, changing
 from covey.tasks import reading as tasks
 from covey.tasks.model import Task, TaskDraft
+from covey.teams.votes.model import Result, VoteDraft
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -134,6 +136,26 @@ class Fleet:
     async def cancel_task(self, task_id: str, reason: str = "") -> Task:
         """The task, cancelled."""
         return await self.store.write(changing.cancel, task_id, THE_OPERATOR, reason)
+
+    async def vote(
+        self,
+        topic: str,
+        voters: Sequence[str],
+        options: Sequence[str],
+        *,
+        by: str | None = None,
+        on_progress: voting.Progress | None = None,
+        **more: Any,
+    ) -> Result:
+        """What a vote of these agents comes to, once all have voted or its deadline is over (Q4). `more` is as in `VoteDraft`.
+
+        The agents must be running to vote; whoever does not is silent. `on_progress` is called with each event of the vote.
+
+        Raises:
+            CoveyError: As `teams.votes.opening.open_vote`.
+        """
+        draft = VoteDraft(topic=topic, voters=list(voters), options=list(options), **more)
+        return await voting.hold(self.store, self._clock, draft, _caller(by), on_progress)
 
     async def inbox(self, agent: str = "operator", *, unread: bool = False, limit: int = 50) -> list[Message]:
         """An agent's mail, or the operator's, newest first. Looking does not acknowledge."""

@@ -145,7 +145,7 @@ def _outcome(vote: dict[str, Any]) -> str:
     result = vote["result"]
     if result is None:
         return "-"
-    return result["winner"] if result["status"] == "complete" else result["status"].replace("_", " ")
+    return str(result["winner"]) if result["status"] == "complete" else str(result["status"]).replace("_", " ")
 
 
 def _show_closed(reach: Reach, ident: str, timeout_s: float) -> None:
