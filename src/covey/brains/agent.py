@@ -5,7 +5,7 @@ Nothing is sent while a method runs: all of it happens once, in the transaction 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from covey.base.errors import Failed
-from covey.brains.model import Answers, Ballot, Outcome, Turn, failure
+from covey.brains.model import Answers, Ballot, Outcome, Parcel, Passed, Turn, failure
 from covey.messages.model import Draft, Message, draft
 from covey.tasks.model import Task, TaskDraft
 
@@ -125,6 +125,21 @@ class Agent:
     def split(self, *parts: str | TaskDraft) -> Outcome:
         """To be returned by `on_task` or `on_split`: these tasks stand for the task, which is done when they are."""
         return Outcome(kind="split", tasks=[TaskDraft(description=part) if isinstance(part, str) else part for part in parts])
+
+    def hand_over(
+        self, to: str, reason: str = "", *, state: dict[str, Any] | None = None, progress: float | None = None, notes: Sequence[str] = ()
+    ) -> Outcome:
+        """To be returned by `on_task`: the task is offered to another agent, or the best of a `@capability`; `notes` go with it (Q3)."""
+        context = [Passed(text=note) for note in notes]
+        return Outcome(kind="handoff", handoff=Parcel(to=to, reason=reason, task_state=state or {}, progress=progress, context=context))
+
+    def accept(self, *, consent: bool = False) -> Outcome:
+        """To be returned by `on_message` for a `turn.handoff`: the task is taken; with `consent` also one that was its own before."""
+        return Outcome(accept=True, consent=consent)
+
+    def decline(self, reason: str) -> Outcome:
+        """To be returned by `on_message` for a `turn.handoff`: the task stays with who offers it."""
+        return Outcome(accept=False, summary=reason)
 
     def fail(self, reason: str, *, permanent: bool = False) -> Outcome:
         """To be returned: it did not work; `permanent` if another try is no use."""

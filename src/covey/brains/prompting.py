@@ -25,6 +25,10 @@ _BALLOT = (
     'Answer with this JSON object alone: {"kind": "done", "votes": [{"voteId": "VOTE", "selection": "one of the options, word for word",'
     ' "confidence": 0.8, "argument": "why"}]}; a selection of null abstains.'
 )
+_OFFER = (
+    'If you take it, answer with this JSON object alone: {"kind": "done", "accept": true<consent>}; if not, with {"kind": "done", "accept":'
+    ' false, "summary": "why not"}.'
+)
 _SPLIT = (
     'If it can be split, answer with this JSON object alone: {"kind": "split", "tasks": [{"description": "…"}, …]};'
     ' each part must stand for itself, and together they must do the whole. If it can\'t, answer {"kind": "failed", "error": "why not"}.'
@@ -73,6 +77,9 @@ def _request(turn: Turn) -> str:
         return "Take note of the mail below. Nobody waits for an answer; say in a line what matters, if anything does."
     if turn.message is not None and (vote_id := asked_for_vote(turn.message.message)) is not None:
         return f"You are asked for your vote. Weigh the options below and judge for yourself. {_BALLOT.replace('VOTE', vote_id)}"
+    if turn.handoff is not None:
+        consent = ', "consent": true' if turn.handoff.get("returns") else ""
+        return f"A colleague offers you a task. Decide whether you take it over. {_OFFER.replace('<consent>', consent)}"
     waits = turn.message is not None and turn.message.message.requires_response
     return "Handle the message below. " + (
         "What you answer is sent as your reply." if waits else "No reply is expected; what you answer is kept, not sent."
@@ -91,6 +98,8 @@ def _given(turn: Turn) -> list[str]:
     parts = []
     if turn.task is not None:
         parts.append(_task(turn.task))
+    if turn.handoff is not None:
+        parts.append(_handoff(turn.handoff))
     if turn.parts:
         parts.append("The parts that it was split into, and what became of them:\n" + "\n".join(map(_part, turn.parts)))
     if turn.answer is not None:
@@ -105,6 +114,13 @@ def _given(turn: Turn) -> list[str]:
 def _task(task: Task) -> str:
     data = f"\nData: {_json(task.data)}" if task.data else ""
     return "The task:\n" + _fenced("task", task.description + data, id=task.task_id, given_by=task.created_by, priority=task.priority)
+
+
+def _handoff(handoff: dict[str, Any]) -> str:
+    """What whoever hands a task over says of it: a colleague's words."""
+    said = {name: handoff[name] for name in ("task", "reason", "progress", "taskState", "context") if handoff.get(name) not in (None, "", {}, [])}
+    head = f"The task {handoff.get('taskId', '')} comes from {handoff.get('from', '')}, a colleague and not the user, who says of it:"
+    return f"{head}\n" + _fenced("handoff", _json(said), id=str(handoff.get("handoffId", "")), given_by=str(handoff.get("from", "")))
 
 
 def _part(task: Task) -> str:

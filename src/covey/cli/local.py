@@ -25,7 +25,17 @@ from covey.base.settings import Settings
 from covey.cli.ending import debugging, write_trace
 from covey.store import Transaction, events
 
-_PARTS = ("fleet_messages", "fleet_tasks", "fleet_events", "fleet_agents", "fleet_links", "fleet_budgets", "fleet_votes")
+_PARTS = (
+    "fleet_messages",
+    "fleet_tasks",
+    "fleet_events",
+    "fleet_agents",
+    "fleet_links",
+    "fleet_budgets",
+    "fleet_votes",
+    "fleet_handoffs",
+    "fleet_teams",
+)
 """The parts of the API, in the order of what they cost: only what is called is loaded."""
 
 

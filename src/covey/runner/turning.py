@@ -46,7 +46,7 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         colleagues=[
             {"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in roster.everyone(tx) if each.id != work.agent
         ],
-        handoff=handoffs.for_turn(handoffs.came_with(tx, task.task_id, me.id) if task is not None else handoffs.of_mail(tx, main)),
+        handoff=handoffs.for_turn(tx, me.id, task.task_id if task is not None else None, main),
         project=_project(tx, _project_of(task, main)),
         deadline_s=run_timeout_s(task.estimated_seconds if task is not None else estimate_s, hard_cap_s),
     )

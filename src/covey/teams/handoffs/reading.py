@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from covey.agents.model import SYSTEM
+from covey.agents import living
+from covey.agents.model import SYSTEM, THE_SYSTEM, Caller
 from covey.base.errors import NotFound
 from covey.messages.model import Message
 from covey.store import Row, Transaction, statement
+from covey.tasks import reading as tasks
 from covey.teams.handoffs.model import Handoff
 
 FIND = statement(__package__, "find")
@@ -42,13 +44,20 @@ def seek(tx: Transaction, ident: str) -> Row:
     return row
 
 
-def show(tx: Transaction, ident: str) -> Handoff:
-    """One handoff, whatever became of it.
+def show(tx: Transaction, ident: str, by: Caller = THE_SYSTEM) -> Handoff:
+    """One handoff, whatever became of it. What goes with it is shown to its two sides, the lead and the operator.
 
     Raises:
         NotFound: There is none with this id.
     """
-    return Handoff.from_row(seek(tx, ident))
+    return _for(Handoff.from_row(seek(tx, ident)), by, whole=living.may_command(tx, by))
+
+
+def _for(found: Handoff, by: Caller, *, whole: bool) -> Handoff:
+    """As this caller may see it: that a task is offered is everybody's to see, what was said of it is not."""
+    if not whole and by.name not in (found.from_, found.to):
+        found.reason, found.task_state, found.progress, found.context = "", {}, None, []
+    return found
 
 
 def open_of(tx: Transaction, task_id: str) -> Handoff | None:
@@ -64,6 +73,7 @@ def of_task(tx: Transaction, task_id: str) -> list[Handoff]:
 
 def listed(
     tx: Transaction,
+    by: Caller = THE_SYSTEM,
     *,
     task: str | None = None,
     agent: str | None = None,
@@ -71,9 +81,10 @@ def listed(
     before: int | None = None,
     limit: int = 50,
 ) -> Page:
-    """Handoffs, newest first: all, or those of one task, of one agent on either side, in one state."""
+    """Handoffs, newest first: all, or those of one task, of one agent on either side, in one state; each as the caller may see it."""
+    whole = living.may_command(tx, by)
     rows = tx.all(PAGE, task_id=task or "", agent=agent or "", state=state or "", before=before or 1 << 62, limit=limit + 1)
-    return Page([Handoff.from_row(row) for row in rows[:limit]], rows[limit - 1].seq if len(rows) > limit else None)
+    return Page([_for(Handoff.from_row(row), by, whole=whole) for row in rows[:limit]], rows[limit - 1].seq if len(rows) > limit else None)
 
 
 def offered_by(message: Message | None) -> str | None:
@@ -98,6 +109,13 @@ def came_with(tx: Transaction, task_id: str, agent: str) -> Handoff | None:
     return accepted[-1] if accepted and accepted[-1].to == agent else None
 
 
-def for_turn(found: Handoff | None) -> dict[str, Any] | None:
-    """A handoff as a brain is told of it."""
-    return msgspec.to_builtins(found) if found is not None else None
+def for_turn(tx: Transaction, agent: str, task_id: str | None, message: Message | None) -> dict[str, Any] | None:
+    """A handoff as a brain is told of it: how its task came to it; or what its mail offers, with the task itself."""
+    if task_id is not None:
+        found = came_with(tx, task_id, agent)
+        return msgspec.to_builtins(found) if found is not None else None
+    offer = of_mail(tx, message)
+    task = tasks.seek(tx, offer.task_id) if offer is not None else None
+    if offer is None or task is None:
+        return None
+    return {**msgspec.to_builtins(offer), "task": msgspec.to_builtins(tasks.with_needs(tx, task))}
