@@ -395,6 +395,30 @@ def test_a_second_tie_stays_one(box: Box) -> None:
 
 
 @rule("Q4")
+def test_voting_once_more_begins_anew_with_as_much_time_and_no_ballot(box: Box) -> None:
+    ident = box.open(tie="revote", deadline_s=60)
+    box.cast(ident, "coder", "red")
+    box.cast(ident, "sales", "blue")
+    assert box.sweep(60) == 1
+    assert box.show(ident).deadline == pytest.approx(box.show(ident).opened_at + 120)
+    box.cast(ident, "intel", "blue")
+    assert box.sweep(59) == 0
+    assert box.sweep(1) == 1
+    result = box.result(ident)
+    assert (result.winner, result.cast, result.silent) == ("blue", 1, ["coder", "sales"])
+
+
+@rule("Q4")
+def test_who_abstains_or_chooses_at_last_has_followed_nobody(box: Box) -> None:
+    ident = box.open(debate=1)
+    for voter, option in zip(THREE, ["red", None, "blue"], strict=True):
+        box.cast(ident, voter, option)
+    for voter, option in zip(THREE, [None, "blue", "blue"], strict=True):
+        box.cast(ident, voter, option)
+    assert box.result(ident).changed_without_argument == []
+
+
+@rule("Q4")
 def test_between_rounds_the_arguments_are_shown_and_the_ballots_are_not(box: Box) -> None:
     ident = box.open(debate=1)
     box.cast(ident, "coder", "red", 0.9, "it is loud")

@@ -44,12 +44,16 @@ def cast(tx: Transaction, ident: str, by: Caller, selection: str | None, confide
         return _decide(tx, row, by, chosen)
     _check_voter(tx, row, by)
     before = standing(reading.ballots_of(tx, ident), {by.name}, row.counted_from).get(by.name)
-    tx.run(PUT_BALLOT, vote_id=ident, round=row.round, voter=by.name, selection=chosen, confidence=sure, now=tx.now)
-    tx.run(SPOKE, vote_id=ident, voter=by.name, round=row.round)
-    tx.happened("vote.cast", agent=by.name, subject=ident, round=row.round, revised=before is not None)
+    known = before is not None and (before.round, before.selection, before.confidence) == (row.round, chosen, sure)
+    if not known:
+        tx.run(PUT_BALLOT, vote_id=ident, round=row.round, voter=by.name, selection=chosen, confidence=sure, now=tx.now)
+        tx.run(SPOKE, vote_id=ident, voter=by.name, round=row.round)
+        tx.happened("vote.cast", agent=by.name, subject=ident, round=row.round, revised=before is not None)
     if said:
         _put_argument(tx, row, by, said)
-    return reading.shown(tx, rounds.advance(tx, ident), by)
+    found = reading.shown(tx, rounds.advance(tx, ident), by)
+    found.known = known
+    return found
 
 
 @locking(_locks)
@@ -69,6 +73,8 @@ def argue(tx: Transaction, ident: str, by: Caller, argument: str) -> VoteShown:
 
 
 def _put_argument(tx: Transaction, row: Row, by: Caller, argument: str) -> None:
+    if (row.round, by.name, argument) in ((each.round, each.voter, each.argument) for each in reading.arguments_of(tx, row.id)):
+        return
     tx.run(PUT_ARGUMENT, vote_id=row.id, round=row.round, voter=by.name, argument=argument, now=tx.now)
     tx.happened("vote.argued", agent=by.name, subject=row.id, round=row.round)
 
