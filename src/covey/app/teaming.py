@@ -15,7 +15,9 @@ from covey.teams.runs.model import TeamDraft, TeamRun
 Progress = Callable[[dict[str, Any]], object]
 """Told each event of a run as JSON shows it: kind (team.started, planned, assigned, step, rerouted, done, failed, cancelled), at, agent
 (the worker), subject (the run), step, and more."""
-LOOK_S = 0.05
+LOOK_S = 0.004
+SLOWEST_S = 0.1
+"""How soon it looks again after news, and how long it waits at most, half as long again each time there is none."""
 DRIVE_S = 2.0
 """So often whoever waits has the run looked after, as the leader's sweep does."""
 
@@ -40,6 +42,7 @@ async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, te
     look = await store.read(_first, run.team_id)
     until, drive_at = clock.boot() + timeout_s, clock.boot() + DRIVE_S
     told: set[Bookmark] = set()
+    pause = LOOK_S
     while True:
         for event in look.news:
             if tell is not None and event.cursor not in told:
@@ -50,7 +53,8 @@ async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, te
         if clock.boot() >= drive_at:
             drive_at = clock.boot() + DRIVE_S
             await store.write(driving.advance_due)
-        await clock.sleep(LOOK_S)
+        pause = LOOK_S if look.news else min(1.5 * pause, SLOWEST_S)
+        await clock.sleep(pause)
         look = await store.read(_next, run.team_id, look.bookmark)
 
 
