@@ -141,8 +141,8 @@ def measure() -> list[Figure]:
     graph = theirs["langgraph"]["sync"] if isinstance(theirs, dict) else 0.0
     langgraph = f"LangGraph {graph:,.1f} runs/s ({2 * graph:,.0f} nodes/s), synchronous=FULL" if graph else str(theirs)
     rate, by_wall = sorted(in_process() for _ in range(RUNS))[RUNS // 2]
-    hundred = {full: median(lambda full=full: durable(full, [_hundred()]), 3) for full in (False, True)}  # type: ignore[misc]
-    chains = {full: 20 / median(lambda full=full: durable(full, [_chain()] * 20), 3) for full in (False, True)}  # type: ignore[misc]
+    hundred = {full: median(lambda full=full: durable(full, [_hundred()])) for full in (False, True)}  # type: ignore[misc]
+    chains = {full: 20 / median(lambda full=full: durable(full, [_chain()] * 20)) for full in (False, True)}  # type: ignore[misc]
     return [
         Figure(
             "in-process send and receive, message included",

@@ -48,6 +48,7 @@ TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("quota.", (MESSAGES,)),
     ("buddy.", (BUDDIES,)),
     ("vote.", (CONTROLLER,)),
+    ("team.", (CONTROLLER,)),
     ("handoff.", (CONTROLLER,)),
     ("task.done", (TASK_METRICS,)),
     ("task.failed", (TASK_METRICS,)),
