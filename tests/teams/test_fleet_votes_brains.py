@@ -94,6 +94,36 @@ def test_a_ballot_that_is_refused_stops_nothing_else_and_its_agent_hears_why(
 
 
 @rule("Q4")
+def test_a_ballot_that_a_brain_got_wrong_is_asked_for_once_more_in_its_round(desk: Desk, box: Box) -> None:
+    ident = box.open(debate=1)
+    for first in (True, False):
+        work = desk.take("coder", "mail")
+        assert work.main is not None
+        assert ("Your ballot was not taken: selection is 'Red!'" in work.main.body) != first
+        desk.settle(work, vote_of(ident, "Red!"))
+    assert desk.try_to_take("coder", "mail") is None, "once is enough"
+    box.next_round(ident)
+    desk.settle(desk.take("coder", "mail"), vote_of(ident, "Red!"))
+    desk.settle(desk.take("coder", "mail"), vote_of(ident, "red"))
+    assert desk.try_to_take("coder", "mail") is None
+    mine = box.show(ident, "coder").mine
+    assert mine is not None
+    assert mine.selection == "red"
+
+
+@rule("Q4")
+def test_nobody_is_asked_again_who_has_voted_or_has_no_vote(desk: Desk, box: Box) -> None:
+    ident = box.open()
+    desk.settle(
+        desk.take("coder", "mail"), Outcome(votes=[Ballot(vote_id=ident, selection="red"), Ballot(vote_id=ident, selection="pink")])
+    )
+    assert desk.try_to_take("coder", "mail") is None
+    desk.send("chief", "look at the vote")
+    desk.settle(desk.take("chief", "mail"), vote_of(ident, "pink"))
+    assert desk.try_to_take("chief", "mail") is None
+
+
+@rule("Q4")
 def test_a_failed_turn_casts_nothing(desk: Desk, box: Box) -> None:
     ident = box.open()
     failed = failure("no idea")

@@ -34,6 +34,7 @@ CREATE TABLE voters (
   place INTEGER NOT NULL,
   expertise REAL NOT NULL,
   spoke_in INTEGER NOT NULL,
+  again_in INTEGER NOT NULL,
   left_at REAL,
   PRIMARY KEY (vote_id, voter)
 ) /*sqlite*/WITHOUT ROWID/*end*/;

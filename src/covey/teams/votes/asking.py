@@ -18,9 +18,13 @@ from covey.teams.votes.model import Result, Said
 HEAD_CHARS = 120
 
 
-def ask(tx: Transaction, vote: Row, voters: Sequence[str], arguments: Sequence[Said] = ()) -> None:
-    """Ask these voters for their ballots of the current round; an unread request of an earlier one is taken back."""
-    first = f"{_why_again(vote)}{vote.opener} asks for your vote. What is voted on, in {vote.opener}'s words:\n{quoted(vote.topic)}"
+def ask(tx: Transaction, vote: Row, voters: Sequence[str], arguments: Sequence[Said] = (), *, refused: str = "") -> None:
+    """Ask these voters for their ballots of the current round; an unread request of an earlier one is taken back.
+
+    `refused`: why the ballot that a voter gave was not taken.
+    """
+    again = f"Your ballot was not taken: {refused}\n\n" if refused else _why_again(vote)
+    first = f"{again}{vote.opener} asks for your vote. What is voted on, in {vote.opener}'s words:\n{quoted(vote.topic)}"
     last = f"Choose one, with your confidence from 0 to 1, and say why; or abstain. {HOW.format(id=vote.id)}"
     for name in voters:
         _send(tx, vote, name, f"Vote: {head(vote.topic)}", (first, last), arguments)
