@@ -447,6 +447,16 @@ def test_ballots_stand_in_the_next_round_until_they_are_revised(box: Box) -> Non
 
 
 @rule("Q4")
+def test_no_event_tells_whether_somebody_chose_otherwise_than_in_the_last_round(box: Box) -> None:
+    ident = box.open(debate=1)
+    for option in ("red", "blue"):
+        for voter in THREE:
+            box.cast(ident, voter, option if voter == "coder" else "green")
+    cast = [each.data for each in box.hand(events.of_subject, ident) if each.kind == "vote.cast"]
+    assert [each["revised"] for each in cast] == [False] * 6
+
+
+@rule("Q4")
 def test_who_changed_without_a_new_argument_is_reported(box: Box) -> None:
     ident = box.open(opener="chief", debate=3)
     for voter, option in zip(THREE, ["red", "blue", "blue"], strict=True):

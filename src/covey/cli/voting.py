@@ -190,8 +190,8 @@ def _print_result(vote: dict[str, Any], result: dict[str, Any]) -> None:
     for option, score in sorted(result["scores"].items(), key=lambda item: -item[1]["weightedScore"]):
         click.echo(f"    {safe(option)}: {score['weightedScore']:.3g} from {score['voteCount']}")
     for each in vote["ballots"] or []:
-        chose = safe(each["selection"]) if each["selection"] is not None else "abstained"
-        click.echo(f"  {each['agent']}, round {each['round']}: {chose}, confidence {each['confidence']:g}")
+        chose = f"{safe(each['selection'])}, confidence {each['confidence']:g}" if each["selection"] is not None else "abstained"
+        click.echo(f"  {each['agent']}, round {each['round']}: {chose}")
     for word, key in (("did not vote", "silent"), ("left the fleet", "left")):
         if result[key]:
             click.echo(f"  {word}: {', '.join(result[key])}")

@@ -44,11 +44,12 @@ def cast(tx: Transaction, ident: str, by: Caller, selection: str | None, confide
         return _decide(tx, row, by, chosen)
     _check_voter(tx, row, by)
     before = standing(reading.ballots_of(tx, ident), {by.name}, row.counted_from).get(by.name)
-    known = before is not None and (before.round, before.selection, before.confidence) == (row.round, chosen, sure)
+    revised = before is not None and before.round == row.round
+    known = revised and before is not None and (before.selection, before.confidence) == (chosen, sure)
     if not known:
         tx.run(PUT_BALLOT, vote_id=ident, round=row.round, voter=by.name, selection=chosen, confidence=sure, now=tx.now)
         tx.run(SPOKE, vote_id=ident, voter=by.name, round=row.round)
-        tx.happened("vote.cast", agent=by.name, subject=ident, round=row.round, revised=before is not None)
+        tx.happened("vote.cast", agent=by.name, subject=ident, round=row.round, revised=revised)
     if said:
         _put_argument(tx, row, by, said)
     found = reading.shown(tx, rounds.advance(tx, ident), by)
