@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from covey.brains.model import Asked, Hands, Outcome, Turn, TurnKind, failure
+from covey.brains.model import Asked, Ballot, Hands, Outcome, Turn, TurnKind, asked_for_vote, failure
 from covey.messages.envelope import enveloped
 from covey.messages.model import Message
 from covey.tasks.model import Task, TaskDraft
 
-__all__ = ["Call", "Line", "Script", "answer", "crash", "fail", "message_turn", "plan", "say", "task_turn"]
+__all__ = ["Call", "Line", "Script", "answer", "crash", "fail", "message_turn", "plan", "say", "task_turn", "vote"]
 
 
 class Line(NamedTuple):
@@ -61,6 +61,8 @@ class Call(msgspec.Struct, rename="camel"):
     text: str
     attempt: int
     run_id: str
+    vote_id: str = ""
+    """The vote that it asks for a ballot in."""
 
 
 def answer(outcome: Outcome, **when: Any) -> Line:
@@ -81,6 +83,12 @@ def fail(error: str = "the script says so", *, permanent: bool = False, **when: 
 def plan(*parts: str | TaskDraft, **when: Any) -> Line:
     """A line that splits a task, or plans a team run, into these parts."""
     return Line(Outcome(kind="split", tasks=[TaskDraft(description=part) if isinstance(part, str) else part for part in parts]), **when)
+
+
+def vote(selection: str | None, confidence: float = 1.0, argument: str = "", **when: Any) -> Line:
+    """A line that casts a ballot in the vote that the turn asks for one in; None abstains."""
+    ballot = Ballot(vote_id="", selection=selection, confidence=confidence, argument=argument)
+    return Line(Outcome(votes=[ballot]), **{"when": "asks for your vote|decides it"} | when)
 
 
 def crash(**when: Any) -> Line:
@@ -130,7 +138,8 @@ def call_of(turn: Turn) -> Call:
         return Call(turn.agent, turn.kind, turn.task.task_id, turn.task.description, turn.attempt, turn.run_id)
     message = turn.message.message if turn.message is not None else None
     item, text = (message.message_id, message.body) if message is not None else ("", "")
-    return Call(turn.agent, turn.kind, item, text, turn.attempt, turn.run_id)
+    vote_id = asked_for_vote(message) if message is not None else None
+    return Call(turn.agent, turn.kind, item, text, turn.attempt, turn.run_id, vote_id or "")
 
 
 def read_log(path: str | Path) -> list[Call]:
@@ -152,7 +161,8 @@ def _said(line: Line, call: Call) -> Outcome:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError("a killed process goes on")
     words = {"agent": call.agent, "text": call.text, "item": call.item, "attempt": str(call.attempt)}
-    return msgspec.structs.replace(line.outcome, summary=Template(line.outcome.summary).safe_substitute(words))
+    votes = [msgspec.structs.replace(each, vote_id=each.vote_id or call.vote_id) for each in line.outcome.votes]
+    return msgspec.structs.replace(line.outcome, summary=Template(line.outcome.summary).safe_substitute(words), votes=votes)
 
 
 def task_turn(

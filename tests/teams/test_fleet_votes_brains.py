@@ -17,6 +17,7 @@ from covey.brains.prompting import as_text
 from covey.brains.rules import RulesBrain
 from covey.messages import handling
 from covey.messages.model import Message
+from covey.testing import Script, say, vote
 from tests.brains.turns import Noted, a_message, a_turn, asked, settings
 from tests.inline import Hand, database, hand, mould_database, mould_file
 from tests.rules import rule
@@ -121,6 +122,21 @@ def test_nobody_is_asked_again_who_has_voted_or_has_no_vote(desk: Desk, box: Box
     desk.send("chief", "look at the vote")
     desk.settle(desk.take("chief", "mail"), vote_of(ident, "pink"))
     assert desk.try_to_take("chief", "mail") is None
+
+
+@rule("Q4")
+async def test_a_scripted_brain_votes_where_it_is_asked_to(desk: Desk, box: Box) -> None:
+    script = Script(vote("red", 0.5, "loud"), say("hm"))
+    ident = box.open(tie="decider", voters=["coder", "sales"])
+    work = desk.take("coder", "mail")
+    desk.settle(work, await script(desk.turn(work)))
+    box.cast(ident, "sales", "blue", 0.5)
+    decides = desk.take("chief", "mail")
+    desk.settle(decides, await script(desk.turn(decides)))
+    assert (box.result(ident).winner, box.result(ident).decided_by) == ("red", "chief")
+    desk.send("coder", "hello")
+    other = desk.take("coder", "mail")
+    assert (await script(desk.turn(other))).votes == []
 
 
 @rule("Q4")
