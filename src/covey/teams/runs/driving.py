@@ -57,15 +57,15 @@ def moved(tx: Transaction, task_id: str) -> None:
 @relaxed
 def advance_due(tx: Transaction, limit: int = 100) -> int:
     """How many runs were looked at because it was time, or because a task of theirs ended elsewhere (H8a)."""
-    rows = tx.all(DUE, now=tx.now, limit=limit)
-    for row in sorted(rows):
+    idents = sorted({row.id for row in tx.all(DUE, now=tx.now, limit=limit)})
+    for ident in idents:
         try:
             with tx.attempt():
-                advance(tx, row.id)
+                advance(tx, ident)
         except CoveyError as error:  # one that can't go on keeps no other from it
-            tx.run(WHY, id=row.id, why=error.message)
-            tx.run(LOOK_AGAIN, id=row.id, look_at=tx.now + AGAIN_S)
-    return len(rows)
+            tx.run(WHY, id=ident, why=error.message)
+            tx.run(LOOK_AGAIN, id=ident, look_at=tx.now + AGAIN_S)
+    return len(idents)
 
 
 def advance(tx: Transaction, run_id: str) -> None:
