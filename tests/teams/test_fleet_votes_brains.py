@@ -196,6 +196,15 @@ def test_a_command_votes_by_printing_an_outcome() -> None:
 
 
 @rule("Q4")
+def test_an_agent_that_handles_no_messages_abstains() -> None:
+    turn = a_turn(kind="message", task=None, message=asked(a_request("v")))
+    assert turn.message is not None
+    with gathering(lambda _: None, lambda: False) as gathered:
+        Agent().on_message(turn.message.message, turn)
+    assert gathered.votes == [Ballot(vote_id="v", selection=None)]
+
+
+@rule("Q4")
 def test_an_agents_method_votes_when_its_turn_is_settled() -> None:
     with gathering(lambda _: None, lambda: False) as gathered:
         Agent().vote("v", "red", 0.5, "loud")

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from covey.base.errors import Failed
-from covey.brains.model import Answers, Ballot, Outcome, Parcel, Passed, Turn, failure
+from covey.brains.model import Answers, Ballot, Outcome, Parcel, Passed, Turn, asked_for_vote, failure
 from covey.messages.model import Draft, Message, draft
 from covey.tasks.model import Task, TaskDraft
 
@@ -79,7 +79,14 @@ class Agent:
     """Which method takes which kind of turn."""
 
     def on_message(self, message: Message, turn: Turn) -> Answers:
-        """Handle a message; what it answers is the reply, if one is wanted. At least once: `turn.attempt` counts the tries."""
+        """Handle a message; what it answers is the reply, if one is wanted. At least once: `turn.attempt` counts the tries.
+
+        One that asks for a ballot has `voteId` and `options` in its data; unless this is overridden the agent abstains.
+        """
+        vote_id = asked_for_vote(message)
+        if vote_id is not None:
+            self.vote(vote_id, None)
+            return f"{message.receiver or turn.agent} abstains; its brain has no on_message."
         return f"{message.receiver or turn.agent} does not handle messages; give it a task."
 
     def on_digest(self, messages: list[Message], turn: Turn) -> Answers:  # noqa: ARG002 - to be overridden

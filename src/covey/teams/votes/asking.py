@@ -26,7 +26,7 @@ def ask(tx: Transaction, vote: Row, voters: Sequence[str], arguments: Sequence[S
     again = f"Your ballot was not taken: {refused}\n\n" if refused else _why_again(vote)
     first = f"{again}{vote.opener} asks for your vote. What is voted on, in {vote.opener}'s words:\n{quoted(vote.topic)}"
     last = f"Choose one, with your confidence from 0 to 1, and say why; or abstain. {HOW.format(id=vote.id)}"
-    for name in voters:
+    for name in sorted(voters):
         _send(tx, vote, name, f"Vote: {head(vote.topic)}", (first, last), arguments)
 
 
@@ -77,7 +77,7 @@ def _send(tx: Transaction, vote: Row, to: str, subject: str, words: tuple[str, s
 
 def take_back(tx: Transaction, vote_id: str, voters: Sequence[str]) -> None:
     """Close requests that nobody has read: there is nothing to answer any more."""
-    for name in voters:
+    for name in sorted(voters):
         if name != OPERATOR:
             replacing.replace_older(tx, vote_id, sender=SYSTEM, receiver=name, thread_id=vote_id)
 
