@@ -12,7 +12,8 @@ import pytest
 from covey import Fleet
 from covey.agents.model import as_agent
 from covey.store import Store
-from covey.teams.votes import casting, reading
+from covey.teams.votes import casting, opening, reading
+from covey.teams.votes.model import VoteDraft
 from tests.api.world import World, bearer, problem_of, world_of
 from tests.cli.conftest import Covey, covey, folder
 from tests.conftest import EIGHT, ManualClock
@@ -161,7 +162,10 @@ async def test_a_program_waits_for_the_result_and_hears_each_event(fleet: Store,
 
     vote = asyncio.create_task(held.vote("Which colour?", THREE, COLOURS, vote_id="v", deadline_s=30 * 86400, by="chief", on_progress=hear))
     await asyncio.wait_for(opened.wait(), 20)
+    other = VoteDraft(topic="Another", voters=THREE, options=COLOURS, vote_id="w")
+    await fleet.write(opening.open_vote, other, as_agent("chief"))
     for name in THREE:
+        await fleet.write(casting.cast, "w", as_agent(name), "blue")
         await fleet.write(casting.cast, "v", as_agent(name), "red", 0.9)
     result = await asyncio.wait_for(vote, 20)
     assert (result.status, result.winner) == ("complete", "red")
