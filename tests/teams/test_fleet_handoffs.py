@@ -273,6 +273,45 @@ def test_a_task_that_still_needs_another_waits_for_that_one_when_it_is_handed_ba
 
 
 @rule("Q3")
+def test_an_offer_that_ends_lets_nothing_go_on_that_waits_for_something_else(table: Table) -> None:
+    task = table.add()
+    work = table.begin("coder")
+    made = table.offer(task)
+    table.settle(work, Outcome(kind="waiting", messages=[question("chief")]))
+    table.decline(made.handoff_id)
+    assert table.task(task).state == "blocked"
+    table.settle(table.take("chief", "mail"), Outcome(summary="an answer"))
+    assert table.try_to_take("coder", "mail") is None
+    turn = table.turn(table.begin("coder"))
+    assert turn.answer is not None
+    assert turn.answer.message.body == "an answer"
+
+
+@rule("Q3")
+def test_an_answer_that_came_before_goes_along_with_the_task(table: Table) -> None:
+    task = table.add()
+    table.settle(table.begin("coder"), Outcome(kind="waiting", messages=[question("chief")]))
+    table.settle(table.take("chief", "mail"), Outcome(summary="an answer"))
+    assert table.try_to_take("coder", "mail") is None
+    table.accept(table.offer(task).handoff_id)
+    turn = table.turn(table.begin("sales"))
+    assert turn.answer is not None
+    assert turn.answer.message.body == "an answer"
+
+
+@rule("Q3")
+def test_a_task_is_handed_on_once_its_last_givers_run_has_ended(table: Table) -> None:
+    task = table.add()
+    work = table.begin("coder")
+    table.accept(table.offer(task).handoff_id)
+    with pytest.raises(Conflict, match="once coder's run is known to have ended"):
+        table.offer(task, "intel", "sales")
+    table.hand(holding.drop, work)
+    table.lapse()
+    assert table.offer(task, "intel", "sales").path == ["coder", "sales"]
+
+
+@rule("Q3")
 def test_a_giver_may_withdraw_what_it_offered(table: Table) -> None:
     task = table.add()
     made = table.offer(task)

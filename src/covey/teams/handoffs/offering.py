@@ -51,7 +51,7 @@ def offer(tx: Transaction, draft: HandoffDraft, by: Caller) -> Handoff:
     known = _open(tx, row, given.to)
     if known is not None:
         return known
-    _check_state(row)
+    _check_state(tx, row)
     made = _offer(tx, row, owner, given, by, given.deadline)
     if row.state != "running":
         handing.set_aside(tx, row, owner, made.handoff_id)
@@ -106,11 +106,15 @@ def _open(tx: Transaction, row: Row, to: str) -> Handoff | None:
     return found
 
 
-def _check_state(row: Row) -> None:
+def _check_state(tx: Transaction, row: Row) -> None:
     if row.state == "blocked" and row.split_at is not None:
         raise Conflict(f"the task {row.id} was split, and waits for its parts; hand those over.", state=row.state)
-    if row.state == "blocked" and row.waiting_for is not None:
-        raise Conflict(f"the task {row.id} waits for an answer ({row.waiting_for}) that is its owner's to hear; try again then.")
+    if row.state != "blocked" or row.waiting_for is None:
+        return
+    before = tx.one(reading.FIND, id=row.waiting_for)
+    if before is not None:
+        raise Conflict(f"the task {row.id} can be handed on once {before.giver}'s run is known to have ended; try again then.")
+    raise Conflict(f"the task {row.id} waits for an answer ({row.waiting_for}) that is its owner's to hear; try again then.")
 
 
 def _offer(tx: Transaction, row: Row, giver: str, parcel: Parcel, by: Caller, deadline: float | None) -> Handoff:
