@@ -6,13 +6,14 @@ and two at once do no harm, since the run is locked, and a step's task has an id
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from covey.agents.model import OPERATOR, THE_SYSTEM, Caller
-from covey.base.errors import CoveyError
+from covey.base.errors import CoveyError, IdTaken
 from covey.base.wire import fit
 from covey.messages import sending
 from covey.store import Row, Transaction, relaxed, statement
@@ -25,7 +26,10 @@ from covey.teams.runs.choosing import Worker, choose
 from covey.teams.runs.grouping import groups_of, near
 from covey.teams.runs.model import WINDOW, Step
 
+OUT_STEPS = statement(__package__, "out_steps")
+WAITING_STEPS = statement(__package__, "waiting_steps")
 OPEN_STEPS = statement(__package__, "open_steps")
+IS_OPEN = statement(__package__, "is_open")
 STATES = statement(__package__, "states")
 STEP_OUT = statement(__package__, "step_out")
 STEP_MOVED = statement(__package__, "step_moved")
@@ -42,6 +46,8 @@ LOOK_S = 2.0
 AGAIN_S = 60.0
 TELL_S = 60.0
 """The operator is told, once, of a run for which nobody is there after so long."""
+PAGE = 64
+"""So many waiting steps are looked at at once; no more of them than there are workers for."""
 INPUT_BYTES = 48 * 1024
 """So much of what went before comes with a step's task as its data; the rest is in the tasks that are named there."""
 
@@ -83,25 +89,33 @@ class _Driver:
         self._tx = tx
         self._row = row
         self._draft = reading.draft_of(row)
-        self._names = reading.names_of(row)
-        self._open: list[Row] = []
-        self._workers: list[Worker] = []
         self._by = Caller("operator" if row.created_by == OPERATOR else "agent", row.created_by)
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return reading.names_of(self._row)
+
+    @cached_property
+    def _workers(self) -> list[Worker]:
+        return choosing.workers(self._tx, self._names)
+
+    @cached_property
+    def _states(self) -> dict[int, str]:
+        """How each step stands, once what has ended is collected."""
+        return {row.place: row.state for row in self._tx.all(STATES, run_id=self._row.id)}
+
     def go_on(self) -> None:
-        """Collect, give out, move on, end."""
+        """Collect, move on, give out, end."""
         if self._row.state == "planning" and not self._planned():
             return
-        self._open = self._collected()
+        out = self._collected()
         if self._draft.deadline is not None and self._draft.deadline <= self._tx.now:
-            give_up(self._tx, self._row, self._open, "its deadline passed")
+            give_up(self._tx, self._row, "its deadline passed")
             closing.end(self._tx, self._row, "its deadline passed before all of it was done")
             return
-        if self._open:
-            self._workers = choosing.workers(self._tx, self._names)
-            self._move_stuck()
-            self._give_out()
-        if self._open:
+        self._move_stuck(out)
+        self._give_out(out)
+        if self._tx.one(IS_OPEN, run_id=self._row.id) is not None:
             self._look_again()
         else:
             closing.end(self._tx, self._row)
@@ -115,7 +129,6 @@ class _Driver:
         why = "its task is gone" if task is None else task.error or "its brain answered without parts"
         hopeless = laying.fall_back(self._tx, self._row, why)
         self._row = reading.found(self._tx, self._row.id)
-        self._names = reading.names_of(self._row)
         if hopeless is not None:
             closing.end(self._tx, self._row, hopeless)
         return hopeless is None
@@ -124,13 +137,13 @@ class _Driver:
         self._tx.run(LOOK_AGAIN, id=self._row.id, look_at=self._tx.now + LOOK_S)
 
     def _collected(self) -> list[Row]:
-        """The open steps, once those whose task has ended are closed."""
+        """The steps that are with workers, once those whose task has ended are closed."""
         left = []
-        for step in self._tx.all(OPEN_STEPS, run_id=self._row.id):
-            if step.state == "out" and step.task_state not in OPEN:
-                self._close(step)
-            else:
+        for step in self._tx.all(OUT_STEPS, run_id=self._row.id):
+            if step.task_state in OPEN:
                 left.append(step)
+            else:
+                self._close(step)
         return left
 
     def _close(self, step: Row) -> None:
@@ -146,49 +159,58 @@ class _Driver:
 
     # steps that wait
 
-    def _give_out(self) -> None:
+    def _give_out(self, out: Sequence[Row]) -> None:
         """Make tasks of the steps that may begin, as far as there are workers for them."""
-        waiting = [step for step in self._open if step.state == "waiting"]
-        if not waiting:
-            return
-        states = {row.place: row.state for row in self._tx.all(STATES, run_id=self._row.id)}
-        held = choosing.loads(step.agent for step in self._open if step.state == "out")
-        more = choosing.loads(())
+        held, more = choosing.loads(step.agent for step in out), choosing.loads(())
         idle: list[Step] = []
-        for row in waiting:
-            step = step_of(row)
-            broken = next((place for place in step.needs if states[place] in ("failed", "skipped", "cancelled")), None)
-            if broken is not None:
-                states[row.place] = "skipped"
-                self._skip(row, f"it needs step {broken}, which is {states[broken]}")
-            elif all(states[place] == "done" for place in step.needs):
+        after = 0
+        while self._has_room(held):
+            page = self._tx.all(WAITING_STEPS, run_id=self._row.id, after=after, limit=PAGE)
+            for step in map(step_of, page):
+                if not self._may_begin(step):
+                    continue
                 worker = choose(step, self._may(step, held), strict=self._draft.strict, more=more)
                 if worker is None:
                     idle.append(step)
-                    continue
-                self._assign(step, worker.name)
-                held[worker.name] += 1
-                more[worker.name] += 1
+                elif self._assign(step, worker):
+                    held[worker.name] += 1
+                    more[worker.name] += 1
+            if len(page) < PAGE or not any(each.ready for each in self._workers):
+                break
+            after = page[-1].place
         self._say_why(idle)
 
-    def _may(self, step: Step, held: dict[str, int]) -> list[Worker]:
+    def _has_room(self, held: Mapping[str, int]) -> bool:
+        """Whether somebody may get more; or nobody takes work at all, which is to be said."""
+        ready = [each for each in self._workers if each.ready]
+        return not ready or self._draft.mode == "broadcast" or any(held.get(each.name, 0) < WINDOW for each in ready)
+
+    def _may_begin(self, step: Step) -> bool:
+        """Whether all that it needs is done; what needs something that failed is skipped."""
+        if not step.needs:
+            return True
+        states = self._states
+        broken = next((place for place in step.needs if states[place] in ("failed", "skipped", "cancelled")), None)
+        if broken is not None:
+            states[step.place] = "skipped"
+            end_step(self._tx, self._row, step.place, "skipped", None, f"it needs step {broken}, which is {states[broken]}")
+            return False
+        return all(states[place] == "done" for place in step.needs)
+
+    def _may(self, step: Step, held: Mapping[str, int]) -> list[Worker]:
         """Who may get a step now: of a broadcast its own worker alone, else all who have not enough of this run already."""
         if self._draft.mode == "broadcast":
             return [each for each in self._workers if each.name == step.wanted]
         return [each for each in self._workers if held.get(each.name, 0) < WINDOW]
 
-    def _skip(self, row: Row, why: str) -> None:
-        end_step(self._tx, self._row, row.place, "skipped", None, why)
-        self._open = [each for each in self._open if each.place != row.place]
-
-    def _assign(self, step: Step, worker: str) -> None:
+    def _assign(self, step: Step, worker: Worker) -> bool:
+        """Whether the step is a task of the worker's now."""
         draft, ident = self._draft, f"{self._row.id}-{step.place}"
-        fitting = next((each for each in step.capabilities if each in self._capabilities(worker)), None)
         wanted = TaskDraft(
             description=step.description,
-            agent=worker,
+            agent=worker.name,
             task_id=ident,
-            capability=fitting,
+            capability=next((each for each in step.capabilities if each in worker.capabilities), None),
             priority=draft.priority,
             project_id=draft.project_id,
             estimated_seconds=draft.estimated_seconds,
@@ -198,21 +220,14 @@ class _Driver:
         try:
             with self._tx.attempt():
                 task = adding.add(self._tx, wanted, self._by, origin="workflow", parent=self._row.id)
-        except CoveyError as error:  # its worker was removed just now, its project, or its id is another's
-            self._skip_for(step, error.message)
-            return
-        if task.parent_id != self._row.id:
-            self._skip_for(step, f"a task {ident} was there before, which is not of this run")
-            return
-        self._tx.run(STEP_OUT, run_id=self._row.id, place=step.place, worker=worker, task_id=task.task_id)
-        self._tx.happened("team.assigned", agent=worker, subject=self._row.id, step=step.place, task=task.task_id)
-
-    def _skip_for(self, step: Step, why: str) -> None:
-        end_step(self._tx, self._row, step.place, "failed", None, why)
-        self._open = [each for each in self._open if each.place != step.place]
-
-    def _capabilities(self, worker: str) -> frozenset[str]:
-        return next(each.capabilities for each in self._workers if each.name == worker)
+            if task.parent_id != self._row.id:
+                raise IdTaken(f"a task {ident} was there before, which is not of this run.", field="taskId")
+        except CoveyError as error:  # its worker or its project is gone just now, or its id is another's
+            end_step(self._tx, self._row, step.place, "failed", None, error.message)
+            return False
+        self._tx.run(STEP_OUT, run_id=self._row.id, place=step.place, worker=worker.name, task_id=task.task_id)
+        self._tx.happened("team.assigned", agent=worker.name, subject=self._row.id, step=step.place, task=task.task_id)
+        return True
 
     def _inputs(self, step: Step) -> dict[str, Any]:
         """The results of what a step needs, word for word as far as they fit."""
@@ -244,41 +259,38 @@ class _Driver:
 
     # steps whose worker can't, or failed
 
-    def _move_stuck(self) -> None:
+    def _move_stuck(self, out: Sequence[Row]) -> None:
         """Give tasks that wait with a worker that takes nothing, or that failed at them, to a better one (H6)."""
-        if self._draft.mode == "broadcast":
+        waiting = [step for step in out if step.task_state == "queued"]
+        if self._draft.mode == "broadcast" or not waiting:
             return
         ready = {each.name: each for each in self._workers if each.ready}
         more = choosing.loads(())
         groups = groups_of(self._names, self._draft.span)
-        for row in self._open:
-            if row.state != "out" or row.task_state != "queued":
-                continue
+        for row in waiting:
             failed_by = msgspec.json.decode(row.failed_by)
             if row.agent in ready and row.agent not in failed_by:
                 continue
-            heir = choose(
-                step_of(row)._replace(wanted=None), ready.values(), strict=self._draft.strict, more=more, failed_by=failed_by,
-                first=near(row.agent or "", groups),
-            )  # fmt: skip
+            step, first = step_of(row)._replace(wanted=None), near(row.agent or "", groups)
+            heir = choose(step, ready.values(), strict=self._draft.strict, more=more, failed_by=failed_by, first=first)
             if heir is None or heir.name == row.agent:
                 continue
             if row.agent in ready and failed_by.count(heir.name) >= failed_by.count(row.agent):
                 continue
-            if self._move(row, heir.name):
+            if self._move(row, heir):
                 more[heir.name] += 1
 
-    def _move(self, step: Row, heir: str) -> bool:
+    def _move(self, step: Row, heir: Worker) -> bool:
         self._tx.lock("task", step.task_id)
         task = tasks.seek(self._tx, step.task_id)
         if task is None or task.state != "queued":
             return False
-        fitting = next((each for each in msgspec.json.decode(step.capabilities) if each in self._capabilities(heir)), task.capability)
-        changing.move(self._tx, task, heir, fitting, THE_SYSTEM)
-        self._tx.run(STEP_MOVED, run_id=self._row.id, place=step.place, worker=heir)
+        fitting = next((each for each in msgspec.json.decode(step.capabilities) if each in heir.capabilities), task.capability)
+        changing.move(self._tx, task, heir.name, fitting, THE_SYSTEM)
+        self._tx.run(STEP_MOVED, run_id=self._row.id, place=step.place, worker=heir.name)
         self._tx.happened(
             "team.rerouted",
-            agent=heir,
+            agent=heir.name,
             subject=self._row.id,
             step=step.place,
             task=step.task_id,
@@ -319,9 +331,9 @@ def end_step(tx: Transaction, run: Row, place: int, state: str, worker: str | No
         tx.happened("team.step", agent=worker, subject=run.id, step=place, state=state, error=error[:500] if error else None)
 
 
-def give_up(tx: Transaction, run: Row, steps: Sequence[Row], why: str) -> None:
+def give_up(tx: Transaction, run: Row, why: str) -> None:
     """Cancel what is open of a run, locked before."""
-    for step in steps:
+    for step in tx.all(OPEN_STEPS, run_id=run.id):
         if step.task_id is not None:
             tx.lock("task", step.task_id)
             task = tasks.seek(tx, step.task_id)

@@ -127,6 +127,6 @@ def cancel(tx: Transaction, ident: str, by: Caller, reason: str = "") -> TeamRun
         raise Conflict(f"{ident} has ended: it is {row.state}.", state=row.state)
     why = reason or f"cancelled by {by.name}"
     asking.drop(tx, row, why)
-    driving.give_up(tx, row, tx.all(driving.OPEN_STEPS, run_id=ident), why)
+    driving.give_up(tx, row, why)
     closing.end(tx, row, why, cancelled=True)
     return reading.show(tx, ident)

@@ -1,4 +1,2 @@
--- The steps of a run that have not ended, with how the task of each stands.
-SELECT s.place, s.kind, s.description, s.capabilities, s.wanted, s.needs, s.state, s.worker, s.task_id, t.state AS task_state, t.agent, t.failed_by
-  FROM team_steps s LEFT JOIN tasks t ON t.id = s.task_id
- WHERE s.run_id = :run_id AND s.state IN ('waiting', 'out') ORDER BY s.place
+-- The steps of a run that have not ended.
+SELECT place, task_id FROM team_steps WHERE run_id = :run_id AND state IN ('waiting', 'out') ORDER BY place
