@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from covey.agents import living, roster
+from covey.agents import configuring, living, roster
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base.errors import CoveyError, Forbidden, IdTaken, Invalid, LeaseLost, Unknown
 from covey.brains.model import Outcome, failure
 from covey.messages import reading as mail
+from covey.reports import why
 from covey.store import Store
 from covey.tasks import adding, changing, working
 from covey.tasks.model import TaskDraft
@@ -319,6 +321,29 @@ async def test_a_broadcast_waits_for_its_own_worker_and_ends_at_its_deadline(cre
     run = await crew.run(run.team_id)
     assert (run.state, [step.state for step in run.results]) == ("failed", ["done", "cancelled"])
     assert "deadline" in (run.why or "")
+
+
+@rule("Q2")
+async def test_the_part_of_a_worker_that_left_the_fleet_has_failed_in_a_broadcast(crew: Crew) -> None:
+    await crew.store.write(living.pause, "sales", THE_OPERATOR)
+    run = await crew.start(mode="broadcast", workers=["coder", "sales"])
+    left = msgspec.structs.replace(crew.settings, agents=tuple(agent for agent in crew.settings.agents if agent.id != "sales"))
+    await crew.store.write(configuring.configure, left)
+    await crew.do("coder")
+    run = await crew.run(run.team_id)
+    assert (run.state, run.results[1].error) == ("failed", "sales is not in the fleet any more")
+
+
+@rule("K8", "Q2")
+async def test_why_says_where_a_run_stands_and_what_it_waits_for(crew: Crew) -> None:
+    await crew.store.write(living.pause, "sales", THE_OPERATOR)
+    run = await crew.start(mode="broadcast", workers=["coder", "sales"])
+    found = await crew.store.read(why.why, run.team_id)
+    assert (found.kind, found.facts["steps"]) == ("team", {"out": 1, "waiting": 1})
+    assert "0 of its 2 steps are done, 1 are with coder (1), 1 wait." in found.sentence
+    assert "Nobody takes step 2 now (sales: it is paused)." in found.sentence
+    await crew.store.write(starting.cancel, run.team_id, THE_OPERATOR, "enough")
+    assert "2 were cancelled" in (await crew.store.read(why.why, run.team_id)).sentence
 
 
 async def _now(crew: Crew) -> float:

@@ -186,7 +186,10 @@ class _Driver:
         return not ready or self._draft.mode == "broadcast" or any(held.get(each.name, 0) < WINDOW for each in ready)
 
     def _may_begin(self, step: Step) -> bool:
-        """Whether all that it needs is done; what needs something that failed is skipped."""
+        """Whether all that it needs is done; what needs something that failed is skipped, what only one could do who is gone has failed."""
+        if self._draft.mode == "broadcast" and all(each.name != step.wanted for each in self._workers):
+            end_step(self._tx, self._row, step.place, "failed", None, f"{step.wanted} is not in the fleet any more")
+            return False
         if not step.needs:
             return True
         states = self._states
