@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from covey.agents import configuring
+from covey.agents import configuring, living
 from covey.agents.model import THE_OPERATOR
 from covey.base.errors import Conflict, CoveyError, Forbidden, Gone, IdTaken, NotFound, Unknown
 from covey.messages import reading as mail
 from covey.messages import relinking
 from covey.messages.model import Message
+from covey.reports import why
 from covey.store import events
 from covey.teams.counting import InvalidBallot
 from covey.teams.votes import opening, reading, retention
@@ -530,6 +531,24 @@ def test_requests_over_the_protocols_cap_wait_a_minute_and_are_not_lost(hand: Ha
         box.open(voters=["coder"], deadline_s=3600, opener="chief" if number % 2 else "operator")
     waiting = hand(mail.inbox, "coder", limit=200).items
     assert len(waiting) == 65
+
+
+@rule("Q4", "K8")
+def test_why_says_whom_a_vote_waits_for_and_never_what_was_chosen(box: Box) -> None:
+    ident = box.open(tie="decider", debate=1, deadline_s=100)
+    for voter, option in (("sales", "red"), ("coder", "blue")):
+        box.cast(ident, voter, option)
+    box.hand(living.pause, "intel", THE_OPERATOR)
+    found = box.hand(why.why, ident)
+    assert (found.kind, found.facts["voted"], found.facts["awaited"]) == ("vote", 2, ["intel"])
+    assert "In round 1 of 2, 2 of 3 have voted; it waits for intel. When all have, the round is over, and in 50 s" in found.sentence
+    assert "intel takes no mail now: `covey resume intel`." in found.sentence
+    assert "red" not in found.sentence + str(found.facts)
+    box.sweep(50)
+    box.sweep(50)
+    assert "It is a tie, and waits for chief to decide it" in box.hand(why.why, ident).sentence
+    box.cast(ident, "chief", "red")
+    assert "by chief: red won." in box.hand(why.why, ident).sentence
 
 
 @rule("Q4")
