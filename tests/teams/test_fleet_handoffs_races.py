@@ -85,7 +85,7 @@ async def test_of_all_that_may_end_an_offer_at_once_one_does(pair: tuple[Store, 
         partial(other.write, lapsing.expire_due),
         partial(other.write, working.finish, "coder", claimed[1], "done first"),
     ]
-    found = await at_once(*(calls if round_ != 1 else calls[::-1]))  # type: ignore[arg-type]
+    found: list[object] = [*await at_once(*(calls if round_ != 1 else calls[::-1]))]  # type: ignore[arg-type]
     await one.write(lapsing.withdraw_void)
     new = [each for each in found if isinstance(each, Handoff) and not each.known]
     how = await one.read(stands)
