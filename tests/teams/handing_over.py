@@ -22,13 +22,17 @@ from tests.runner.desk import Desk, by
 
 RULES_ALONE = "ops"
 """The one agent whose brain is the rules brain."""
+JOINS = "comms"
+"""The one whose brain joins from outside."""
 
 
 def thinking() -> Settings:
-    """The eight, all but one with brains of their own."""
+    """The eight, all but two with brains of their own."""
     own = BrainSettings(kind="python", target="there:brain")
-    agents = tuple(each if each.id == RULES_ALONE else msgspec.structs.replace(each, brain=own) for each in EIGHT.agents)
-    return msgspec.structs.replace(EIGHT, agents=agents)
+    kinds = {RULES_ALONE: BrainSettings(), JOINS: BrainSettings(kind="external")}
+    return msgspec.structs.replace(
+        EIGHT, agents=tuple(msgspec.structs.replace(each, brain=kinds.get(each.id, own)) for each in EIGHT.agents)
+    )
 
 
 class Table(Desk):

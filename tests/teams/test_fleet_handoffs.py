@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from covey.agents import living
+from covey.agents import external, living
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base.errors import Conflict, CoveyError, Cycle, Forbidden, Invalid, LeaseLost, NotFound, TooLarge, Unknown
 from covey.brains.model import Outcome, Parcel, Passed, failure
@@ -15,15 +15,15 @@ from covey.contexts import entries
 from covey.links.model import LinkChange
 from covey.messages import relinking
 from covey.reports.why import why
-from covey.runner import holding
+from covey.runner import holding, joining
 from covey.tasks import changing, runs, working
 from covey.tasks.model import TaskDraft
 from covey.teams.handoffs import lapsing, offering
 from covey.teams.handoffs.model import DEADLINE_S, HandoffDraft
 from tests.inline import Hand, database, hand, mould_database, mould_file
 from tests.rules import rule
-from tests.runner.desk import question
-from tests.teams.handing_over import Table
+from tests.runner.desk import LIMITS, question
+from tests.teams.handing_over import JOINS, Table
 
 __all__ = ["database", "hand", "mould_database", "mould_file"]
 
@@ -462,6 +462,26 @@ def test_a_receiver_that_is_not_able_is_refused_with_those_who_are(table: Table,
     assert (table.task(task).state, table.open_offer(task), table.inbox("sales")) == ("queued", None, [])
 
 
+@rule("Q3", "A5b")
+def test_an_external_agent_is_offered_tasks_while_it_is_there_and_answers_by_its_own_calls(table: Table) -> None:
+    task = table.add()
+    with pytest.raises(Conflict, match="it is away") as refused:
+        table.offer(task, JOINS)
+    assert JOINS not in refused.value.details["candidates"]
+    table.hand(external.seen, JOINS)
+    made = table.offer(task, JOINS)
+    work = table.hand(joining.claim, JOINS, ("mail", "task"), LIMITS)
+    assert work is not None
+    table.hand(joining.settle, JOINS, work.token, Outcome(accept=True), LIMITS)
+    assert (table.handoff(made.handoff_id).state, table.owner(task)) == ("accepted", JOINS)
+    mine = table.hand(joining.claim, JOINS, ("task",), LIMITS)
+    assert mine is not None
+    table.accept(table.offer(task, "sales", JOINS).handoff_id)
+    with pytest.raises(LeaseLost):
+        table.hand(joining.settle, JOINS, mine.token, Outcome(summary="late"), LIMITS)
+    assert table.take("sales", "task").item == task, "nobody ends a run outside for us, so nobody waits for it"
+
+
 @rule("Q3")
 def test_an_offer_to_a_capability_goes_to_who_has_it_and_least_to_do(table: Table) -> None:
     for _ in range(3):
@@ -471,7 +491,7 @@ def test_an_offer_to_a_capability_goes_to_who_has_it_and_least_to_do(table: Tabl
     with pytest.raises(Conflict, match="nobody else with the capability 'code'"):
         table.offer(table.add(), "@code")
     busy = {"chief", "coder"}
-    assert table.offer(table.add(), "@general").to not in busy
+    assert table.offer(table.add(), "@general").to not in {*busy, JOINS}
 
 
 @rule("Q3", "L1")

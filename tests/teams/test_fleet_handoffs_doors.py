@@ -223,7 +223,7 @@ async def test_two_who_answer_at_once_find_one_answer(store: Store) -> None:
 async def test_offers_to_several_at_once_are_one_offer(store: Store) -> None:
     await store.write(configuring.configure, thinking())
     task = await a_task(store)
-    names = ("sales", "intel", "devops", "comms", "finance")
+    names = ("sales", "intel", "devops", "chief", "finance")
     found = await asyncio.gather(
         *(store.write(offering.offer, HandoffDraft(task_id=task, to=name), as_agent("coder")) for name in names), return_exceptions=True
     )

@@ -102,7 +102,7 @@ async def test_of_all_that_may_end_an_offer_at_once_one_does(pair: tuple[Store, 
 async def test_of_offers_made_at_once_by_two_processes_one_stands(pair: tuple[Store, Store]) -> None:
     one, other = pair
     await one.write(make)
-    names = ("sales", "intel", "devops", "sales", "comms", "finance")
+    names = ("sales", "intel", "devops", "sales", "chief", "finance")
     calls = [
         partial((one, other)[place % 2].write, offering.offer, HandoffDraft(task_id="t", to=name), as_agent("coder"))
         for place, name in enumerate(names)

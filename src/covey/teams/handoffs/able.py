@@ -8,7 +8,7 @@ from typing import NamedTuple
 from covey.agents import breaking, roster
 from covey.agents.model import GLOBAL, Agent
 from covey.base.errors import Conflict, CoveyError, Gone, Unknown
-from covey.base.settings import PAID_KINDS
+from covey.base.settings import PAID_KINDS, AgentSettings
 from covey.brains.rules.doable import recognised
 from covey.links import directions
 from covey.links.model import why_not
@@ -35,7 +35,8 @@ def able(tx: Transaction, task: Row, giver: str, capability: str | None = None) 
     rows = tx.all(ABLE, queue=f"{GLOBAL}:{capability or task.capability or 'general'}", alive_after=tx.now - ALIVE_S)
     found = [Able(row.id, row.brain, row.place, row.tasks, bool(row.lives)) for row in rows if row.id != giver]
     paid = _brain(tx, giver) in PAID_KINDS
-    return sorted((each for each in found if _can(each.brain, task)), key=lambda each: _order(each, paid))
+    fit = [each for each in found if _can(each.brain, task) and not _is_away(tx, each.name, each.brain)]
+    return sorted(fit, key=lambda each: _order(each, paid))
 
 
 def _order(each: Able, paid: bool) -> tuple[bool, bool, int, int]:
@@ -45,6 +46,17 @@ def _order(each: Able, paid: bool) -> tuple[bool, bool, int, int]:
 def _brain(tx: Transaction, name: str) -> str:
     found = roster.seek(tx, name)
     return found.brain if found is not None else ""
+
+
+def _is_away(tx: Transaction, name: str, brain: str) -> bool:
+    """Whether an external agent was not seen for its cadence (A5b)."""
+    if brain != "external":
+        return False
+    seen, cadence_s = (
+        roster.vitals(tx, name).seen_at,
+        roster.find(tx, name).settings.get("cadence_s", AgentSettings(id=name, port=0).cadence_s),
+    )
+    return seen is None or tx.now - seen > cadence_s
 
 
 def _can(brain: str, task: Row) -> bool:
@@ -84,6 +96,8 @@ def why_unable(tx: Transaction, task: Row, agent: Agent) -> str | None:
         return f"it was given up: {agent.failed_reason}"
     if not agent.takes_work:
         return "it is stopped" if agent.stopped_at is not None else "it is paused"
+    if _is_away(tx, agent.id, agent.brain):
+        return "it is away"
     if breaking.open_of(tx, agent.id) is not None:
         return "its breaker is open"
     return None if _can(agent.brain, task) else "its rules brain can't do this"
