@@ -18,6 +18,7 @@ from covey.brains.model import Hands, Outcome, Turn
 from covey.cli.teaming import line_of
 from covey.store import Store
 from covey.tasks.model import TaskDraft
+from covey.teams.runs import driving
 from covey.testing import Script, fail, plan, say
 from tests.api.world import World, bearer, world_of
 from tests.cli.conftest import Covey, covey, folder
@@ -99,6 +100,28 @@ async def test_thirty_parts_are_done_once_each_by_those_who_are_free(database: D
     assert run.quality_score == 1.0
     assert sorted(call.text for call in script.calls) == sorted(f"part {n}" for n in range(30))
     assert sum(worker.done for worker in run.workers) == 30
+
+
+@rule("Q2", "H8a")
+async def test_many_drivers_at_once_do_no_harm(database: Database, tmp_path: Path) -> None:
+    """Two processes' view of one store; both look after the run while its workers settle."""
+    script = Script(fail("out of paper", agent="coder", times=2), say("$text"))
+    async with (
+        at_work(database, tmp_path, "coder", "sales", "ops", script=script) as live,
+        opened(database, tmp_path, SystemClock()) as other,
+    ):
+        going = asyncio.ensure_future(
+            live.supervise(parts=[f"part {n}" for n in range(40)], workers=["coder", "sales", "ops"], team_id="mine")
+        )
+        while not going.done():
+            both = (store.write(driving.advance, "mine") for store in (live.store, other) for _ in range(2))
+            await asyncio.gather(*both)
+            await asyncio.sleep(0)
+        run = await going
+    assert run.quality_score == 1.0
+    assert [each["kind"] for each in live.told].count("team.done") == 1
+    done = [each["step"] for each in live.told if each["kind"] == "team.step"]
+    assert sorted(done) == list(range(1, 41))
 
 
 @rule("Q2")

@@ -5,8 +5,10 @@ And the pure rules: groups, letters, cutting.
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -248,6 +250,23 @@ def test_letters_joined_are_the_results_word_for_word(texts: list[str], most: in
     letters = closing.pages(texts, most)
     assert "".join(letters) == "\n".join(texts)
     assert all(len(letter.encode()) <= most for letter in letters)
+
+
+@rule("Q2", "M10")
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=20) | st.integers(1, 100_000).map(lambda size: "\x01" * size), min_size=1, max_size=100))
+def test_inputs_are_within_their_bound_and_name_what_was_cut(said: list[str]) -> None:
+    rows = [_Result(place, f"team_x-{place}", json.dumps({"summary": text, "data": {"n": 1}})) for place, text in enumerate(said, 1)]
+    found = driving.inputs_of(rows, driving.INPUT_BYTES)
+    assert len(msgspec.json.encode(found)) <= driving.INPUT_BYTES
+    for text, each in zip(said, found, strict=True):
+        assert each["summary"] == text or each["cut"] == f"the whole is the result of {each['taskId']}"
+
+
+class _Result(NamedTuple):
+    place: int
+    task_id: str
+    result: str
 
 
 @rule("Q5")

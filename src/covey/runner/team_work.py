@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from covey.base.errors import CoveyError
 from covey.brains.model import Outcome
 from covey.runner.work import Work
 from covey.store import Transaction
@@ -29,5 +30,10 @@ def take_plan(tx: Transaction, work: Work, outcome: Outcome) -> None:
 
 def go_on(tx: Transaction, work: Work) -> None:
     """The run that the task is of, if any, goes on: what failed is another's now, what is free begins, the last one ends it."""
-    if work.task is not None and work.task.origin == "workflow":
-        driving.moved(tx, work.item)
+    if work.task is None or work.task.origin != "workflow":
+        return
+    try:
+        with tx.attempt():
+            driving.moved(tx, work.item)
+    except CoveyError as error:  # what the worker did stands; the sweep tries again, and says why it can't
+        tx.happened("team.stuck", agent=work.agent, subject=work.item, why=error.message[:500])

@@ -35,7 +35,7 @@ CREATE TABLE team_steps (
   task_id TEXT,
   error TEXT,
   PRIMARY KEY (run_id, place)
-) /*sqlite*/WITHOUT ROWID/*end*/;
+);
 CREATE INDEX team_steps_by_state ON team_steps (run_id, state, place);
 CREATE UNIQUE INDEX team_steps_of_task ON team_steps (task_id) WHERE task_id IS NOT NULL;
 CREATE INDEX team_steps_out ON team_steps (task_id) WHERE state = 'out';

@@ -317,14 +317,14 @@ def inputs_of(rows: Sequence[Row], most: int) -> list[dict[str, Any]]:
         found.append({"step": row.place, "taskId": row.task_id, "by": result.get("by"), "summary": result.get("summary", "")})
         if result.get("data"):
             found[-1]["data"] = result["data"]
-    if len(msgspec.json.encode(found)) <= most:
-        return found
-    share = most // len(found) // 2
-    for each in found:
-        each.pop("data", None)
-        if len(each["summary"].encode()) > share:
-            each["summary"] = fit(each["summary"], share)
-            each["cut"] = f"the whole is the result of {each['taskId']}"
+    share = most // max(len(found), 1)
+    while len(msgspec.json.encode(found)) > most and share > 0:
+        share //= 2
+        for each in found:
+            each.pop("data", None)
+            if len(each["summary"].encode()) > share:
+                each["summary"] = fit(each["summary"], share)
+                each["cut"] = f"the whole is the result of {each['taskId']}"
     return found
 
 

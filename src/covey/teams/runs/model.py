@@ -10,7 +10,7 @@ from covey.base.errors import Invalid
 from covey.base.wire import check_text
 from covey.messages.checking import BODY_BYTES, check_id, check_name, check_size, check_time
 from covey.messages.model import priority_of
-from covey.tasks.model import MAX_ATTEMPTS, YEAR_S
+from covey.tasks.model import MAX_ATTEMPTS, NEEDS, YEAR_S
 
 TeamType = Literal["general", "research", "create"]
 Mode = Literal["coordinate", "route", "broadcast"]
@@ -215,6 +215,8 @@ def check_needs(needs: list[tuple[int, ...]]) -> None:
         Invalid: `field` names the part.
     """
     for place, names in enumerate(needs, 1):
+        if len(names) > NEEDS:
+            raise Invalid(f"part {place} needs {len(names)} parts; it may need {NEEDS}.", field=f"parts[{place - 1}].needs")
         for name in names:
             if not 1 <= name <= len(needs) or name == place:
                 raise Invalid(
