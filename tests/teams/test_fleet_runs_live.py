@@ -13,12 +13,13 @@ import pytest
 from covey.agents import configuring
 from covey.app.fleet import Fleet
 from covey.base.clock import SystemClock
-from covey.base.errors import Unknown
+from covey.base.errors import Invalid, Unknown
 from covey.brains.model import Hands, Outcome, Turn
 from covey.cli.teaming import line_of
 from covey.store import Store
 from covey.tasks.model import TaskDraft
 from covey.teams.runs import driving
+from covey.teams.runs.model import Part
 from covey.testing import Script, fail, plan, say
 from tests.api.world import World, bearer, world_of
 from tests.cli.conftest import Covey, covey, folder
@@ -100,6 +101,17 @@ async def test_thirty_parts_are_done_once_each_by_those_who_are_free(database: D
     assert run.quality_score == 1.0
     assert sorted(call.text for call in script.calls) == sorted(f"part {n}" for n in range(30))
     assert sum(worker.done for worker in run.workers) == 30
+
+
+@rule("Q2")
+async def test_a_part_is_text_or_says_what_it_needs_and_who_is_to_do_it(database: Database, tmp_path: Path) -> None:
+    async with at_work(database, tmp_path, "coder", "sales", script=Script(say("$agent $text"))) as live:
+        parts = [Part(description="build", capability="code"), {"description": "sell", "worker": "sales", "needs": [1]}, "rest"]
+        run = await live.supervise(parts=parts, workers=["coder", "sales"])
+        with pytest.raises(Invalid) as refused:
+            await live.supervise(parts=[{"description": "x", "wrker": "sales"}])
+    assert run.summary.startswith("coder build | sales sell | ")
+    assert "wrker" in refused.value.message
 
 
 @rule("Q2", "H8a")
@@ -213,7 +225,8 @@ def test_the_command_line_begins_lists_shows_and_cancels_runs(covey: Covey, fold
 
 
 def test_a_run_in_a_line_says_how_far_it_is() -> None:
-    step = {"worker": "coder", "progress": "compiling", "type": "part", "state": "out"}
+    step = {"worker": "coder", "progress": "compiling", "description": "build it", "type": "part", "state": "out"}
     run = {"state": "working", "done": 1, "total": 3, "results": [step], "why": None, "supervisor": None}
     assert line_of(run) == "1 of 3 done; coder: compiling"
+    assert line_of(run | {"results": [step | {"progress": None}]}) == "1 of 3 done; coder: build it"
     assert line_of(run | {"state": "planning", "supervisor": "chief"}) == "chief plans …"

@@ -14,6 +14,7 @@ from covey.base.clock import Clock, SystemClock
 from covey.base.config import load
 from covey.base.errors import Failed
 from covey.base.settings import Settings
+from covey.base.wire import convert
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.model import Draft, Message, Receipt, draft
@@ -184,7 +185,7 @@ class Fleet:
         type: TeamType = "general",  # noqa: A002 - the seed's word
         mode: Mode = "coordinate",
         strict: bool = True,
-        parts: Sequence[str | Part] = (),
+        parts: Sequence[str | Mapping[str, Any] | Part] = (),
         by: str | None = None,
         on_progress: teaming.Progress | None = None,
         timeout_s: float = 3600.0,
@@ -193,14 +194,15 @@ class Fleet:
         """What these workers make of a goal: their results word for word, a summary, and the share of steps that were done (Q2).
 
         coordinate: it is cut into steps, by `parts`, by the brain of `supervisor`, or by the rules of `type`. route: the best worker does
-        the whole. broadcast: all do the same, and the results are compared. Without `workers` some able ones are picked.
+        the whole. broadcast: all do the same, and the results are compared. Without `workers` some able ones are picked. A part is text,
+        or `{"description": …, "capability": …, "worker": …, "needs": [1]}`.
         The run is the fleet's own and goes on if this program ends; with the same `team_id` it is taken up again. `on_progress` is called
         with each of its events. After `timeout_s` the run is answered as it stands. `more` is as in `TeamDraft`.
 
         Raises:
             CoveyError: As `teams.runs.starting.start`.
         """
-        cut = [Part(description=part) if isinstance(part, str) else part for part in parts]
+        cut = [convert(Part, {"description": part} if isinstance(part, str) else part) for part in parts]
         named = list(workers) if workers is not None else None
         draft = TeamDraft(goal=goal, workers=named, type=type, mode=mode, strict=strict, parts=cut, **more)
         return await teaming.supervise(self.store, self._clock, draft, _caller(by), on_progress, timeout_s)

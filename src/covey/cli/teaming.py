@@ -98,7 +98,7 @@ def line_of(run: dict[str, Any]) -> str:
     """How far a run is, in a line. Pure."""
     if run["state"] == "planning":
         return f"{run['supervisor']} plans …"
-    at_work = [f"{step['worker']}: {step['progress'] or step['type']}" for step in run["results"] if step["state"] == "out"]
+    at_work = [f"{step['worker']}: {(step['progress'] or step['description'])[:40]}" for step in run["results"] if step["state"] == "out"]
     why = f"; {run['why']}" if run["why"] else ""
     return safe(f"{run['done']} of {run['total']} done; {', '.join(at_work[:5]) or 'nobody at work'}{why}").replace("\n", " ")
 
