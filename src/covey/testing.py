@@ -26,12 +26,31 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from covey.brains.model import Asked, Ballot, Hands, Outcome, Turn, TurnKind, asked_for_vote, failure
+from covey.brains.model import Asked, Ballot, Hands, Outcome, Parcel, Passed, Turn, TurnKind, asked_for_vote, failure
 from covey.messages.envelope import enveloped
 from covey.messages.model import Message
 from covey.tasks.model import Task, TaskDraft
 
-__all__ = ["Call", "Line", "Script", "answer", "crash", "fail", "message_turn", "plan", "say", "task_turn", "vote"]
+__all__ = [
+    "Call",
+    "Line",
+    "Script",
+    "accept",
+    "answer",
+    "crash",
+    "decline",
+    "fail",
+    "hand_over",
+    "message_turn",
+    "plan",
+    "say",
+    "task_turn",
+    "vote",
+]
+
+
+_OFFERED = "offers you the task"
+"""What the mail says that offers a task."""
 
 
 class Line(NamedTuple):
@@ -89,6 +108,22 @@ def vote(selection: str | None, confidence: float = 1.0, argument: str = "", **w
     """A line that casts a ballot in the vote that the turn asks for one in; None abstains."""
     ballot = Ballot(vote_id="", selection=selection, confidence=confidence, argument=argument)
     return Line(Outcome(votes=[ballot]), **{"when": "asks for your vote|decides it"} | when)
+
+
+def hand_over(to: str, reason: str = "", *, state: dict[str, Any] | None = None, notes: Sequence[str] = (), **when: Any) -> Line:
+    """A line that offers the task to another agent, or to the best of a `@capability`."""
+    parcel = Parcel(to=to, reason=reason, task_state=state or {}, context=[Passed(text=note) for note in notes])
+    return Line(Outcome(kind="handoff", handoff=parcel), **{"kind": "task"} | when)
+
+
+def accept(*, consent: bool = False, **when: Any) -> Line:
+    """A line that takes a task that is offered; with `consent` also one that was the agent's own before."""
+    return Line(Outcome(accept=True, consent=consent), **{"when": _OFFERED} | when)
+
+
+def decline(reason: str, **when: Any) -> Line:
+    """A line that takes no task that is offered."""
+    return Line(Outcome(accept=False, summary=reason), **{"when": _OFFERED} | when)
 
 
 def crash(**when: Any) -> Line:

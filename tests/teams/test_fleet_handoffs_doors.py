@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from covey import Fleet
+from covey import Fleet, testing
 from covey.agents import configuring
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base.clock import SystemClock
@@ -173,6 +173,22 @@ async def test_a_program_is_told_when_nobody_answers(ticking: Store) -> None:
     task = await a_task(ticking)
     found = await Fleet(ticking, EIGHT).handoff(task, "sales", timeout_s=0.2)
     assert (found.state, (await ticking.read(reading.show, task)).state) == ("expired", "queued")
+
+
+@rule("Q3")
+async def test_scripts_hand_over_decline_and_take_what_is_offered(ticking: Store) -> None:
+    first = testing.Script(testing.hand_over("sales", state={"n": 1}, attempts=1, times=1), testing.hand_over("intel"), testing.say())
+    second = testing.Script(testing.decline("not mine"))
+    third = testing.Script(testing.accept(), testing.say("done by $agent"))
+    task = await a_task(ticking, text="write it")
+    async with (
+        office(ticking, OwnBrain(first), name="coder") as coder,
+        office(ticking, OwnBrain(second), name="sales"),
+        office(ticking, OwnBrain(third), name="intel"),
+    ):
+        found = await coder.in_state(task, "done")
+    assert found.result["summary"] == "done by intel"
+    assert [(each.to, each.state) for each in await ticking.read(handoffs.of_task, task)] == [("sales", "declined"), ("intel", "accepted")]
 
 
 @rule("Q3", "K4a")
