@@ -334,6 +334,24 @@ async def test_the_part_of_a_worker_that_left_the_fleet_has_failed_in_a_broadcas
     assert (run.state, run.results[1].error) == ("failed", "sales is not in the fleet any more")
 
 
+@rule("Q2", "Q6")
+async def test_a_run_shows_eight_mebibytes_of_results_and_says_where_the_rest_is(crew: Crew) -> None:
+    run = await crew.start(parts=[Part(description=f"part {n}") for n in range(35)], workers=["coder"])
+    said = "x" * 250_000
+    for _ in range(34):
+        await crew.do("coder", said)
+    light = await crew.store.read(reading.show, run.team_id, results=False)
+    assert [step.left_out for step in light.results] == [True] * 34 + [False]
+    await crew.do("coder", said)
+    run = await crew.run(run.team_id)
+    assert [step.left_out for step in run.results] == [False] * 33 + [True] * 2
+    assert (run.quality_score, run.results[32].result["summary"]) == (1.0, said)
+    letters = (await crew.store.read(mail.inbox, "operator", limit=100)).items
+    whole = "".join(letter.body for letter in reversed(letters))
+    assert whole.count("x") >= 33 * 250_000
+    assert f"Its result is the one of {run.team_id}-35." in whole
+
+
 @rule("K8", "Q2")
 async def test_why_says_where_a_run_stands_and_what_it_waits_for(crew: Crew) -> None:
     await crew.store.write(living.pause, "sales", THE_OPERATOR)

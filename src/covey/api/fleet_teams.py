@@ -51,12 +51,12 @@ async def get_team(call: Call[Nothing, Nothing]) -> Answer:
 
 
 async def wait_for_team(call: Call[WaitQuery, Nothing]) -> Answer:
-    """One team run once it has ended, or as it stands when the time is over."""
+    """One team run once it has ended; or when the time is over as it stands, without results."""
     door, now = call.door, asyncio.get_running_loop().time
     until = now() + call.query.wait
     while True:
         bookmark = await door.store.read(events.last)
-        found = await door.store.read(reading.show, call.named("id"))
+        found = await door.store.read(reading.show, call.named("id"), results=False)
         left = until - now()
         if not found.is_open or left <= 0 or call.left or door.closing.is_set():
             return shown(found)

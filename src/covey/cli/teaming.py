@@ -89,9 +89,10 @@ def _watched(reach: Reach, run: dict[str, Any], timeout_s: float) -> dict[str, A
         return now["state"] in _ENDED
 
     try:
-        return reach.until(ended, f"/api/v1/teams/{part(run['teamId'])}/wait", timeout_s)  # type: ignore[no-any-return]
+        reach.until(ended, f"/api/v1/teams/{part(run['teamId'])}/wait", timeout_s)
     finally:
         progress.end()
+    return reach.get(f"/api/v1/teams/{part(run['teamId'])}")  # type: ignore[no-any-return]
 
 
 def line_of(run: dict[str, Any]) -> str:
@@ -178,6 +179,6 @@ def _print_step(step: dict[str, Any]) -> None:
     click.echo(
         f"  {step['step']}. {step['type']}  {coloured(step['state'])}  {step['worker'] or '-'}{failed}  {safe(step['description'][:200])}"
     )
-    said = (step["result"] or {}).get("summary") or step["error"]
+    said = (step["result"] or {}).get("summary") or step["error"] or (step["leftOut"] and f"covey task show {step['taskId']}")
     if said:
         click.echo("\n".join(f"     {each}" for each in safe(str(said)).splitlines()))

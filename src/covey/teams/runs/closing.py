@@ -60,7 +60,7 @@ def _tasks(steps: Sequence[TeamStep]) -> list[str]:
 def verbatim(step: TeamStep) -> str:
     """A step's result, word for word, under a line that says whose it is. Pure."""
     result = step.result or {}
-    words = str(result.get("summary", ""))
+    words = f"Its result is the one of {step.task_id}." if step.left_out else str(result.get("summary", ""))
     data = f"\n{msgspec.json.encode(result['data']).decode()}" if result.get("data") else ""
     said = f"{words}{data}" if step.success else f"{step.error or 'no reason was given'}"
     return f"--- step {step.step}, {step.type}, by {step.worker or 'nobody'}: {step.state}\n{said}\n"

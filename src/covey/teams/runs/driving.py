@@ -34,7 +34,7 @@ STATES = statement(__package__, "states")
 STEP_OUT = statement(__package__, "step_out")
 STEP_MOVED = statement(__package__, "step_moved")
 STEP_ENDED = statement(__package__, "step_ended")
-RESULTS = statement(__package__, "results")
+RESULT_OF = statement(__package__, "result_of")
 OF_TASK = statement(__package__, "of_task")
 LOOK_AGAIN = statement(__package__, "look_again")
 TOLD = statement(__package__, "told")
@@ -236,7 +236,7 @@ class _Driver:
         """The results of what a step needs, word for word as far as they fit."""
         if not step.needs:
             return {}
-        rows = [row for row in self._tx.all(RESULTS, run_id=self._row.id) if row.place in step.needs]
+        rows = [row for place in step.needs for row in self._tx.all(RESULT_OF, run_id=self._row.id, place=place)]
         return {"inputs": inputs_of(rows, INPUT_BYTES)}
 
     def _say_why(self, idle: Sequence[Step]) -> None:

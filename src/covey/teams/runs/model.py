@@ -23,6 +23,8 @@ SPAN = 5
 """So many workers are under one supervisor unless told otherwise; beyond, there are sub-supervisors."""
 MOST_WORKERS = 100
 MOST_STEPS = 1000
+SHOWN_BYTES = 8 * 1024 * 1024
+"""So much of its results is shown with a run; the rest is with its tasks."""
 WINDOW = 3
 """So many tasks of one run a worker has at a time: who is quick gets more of them."""
 GENERAL = "general"
@@ -101,6 +103,8 @@ class TeamStep(msgspec.Struct, rename="camel", kw_only=True):
     finished_at: float | None = None
     progress: str | None = None
     result: Any = None
+    left_out: bool = False
+    """Whether its result is not shown here: it is too much, or not asked for. Its task has it."""
     error: str | None = None
 
     @property

@@ -14,11 +14,12 @@ from covey.teams.counting import same
 from covey.teams.decomposing import aggregated
 from covey.teams.runs import choosing
 from covey.teams.runs.grouping import Group, groups_of
-from covey.teams.runs.model import TeamDraft, TeamPart, TeamRun, TeamStep, TeamWorker
+from covey.teams.runs.model import SHOWN_BYTES, TeamDraft, TeamPart, TeamRun, TeamStep, TeamWorker
 
 FIND = statement(__package__, "find")
 LIST = statement(__package__, "list")
 STEPS = statement(__package__, "steps")
+RESULTS = statement(__package__, "results")
 COUNTS = statement(__package__, "counts")
 
 
@@ -46,16 +47,17 @@ def found(tx: Transaction, ident: str) -> Row:
     return row
 
 
-def show(tx: Transaction, ident: str) -> TeamRun:
-    """One run whole: its steps with their results word for word, its workers, what they came to together.
+def show(tx: Transaction, ident: str, *, results: bool = True) -> TeamRun:
+    """One run: its steps with their results word for word, 8 MiB of them at most, its workers, what they came to together.
+
+    Without `results` an open run is shown without them, for who looks often.
 
     Raises:
         NotFound: There is no such run.
     """
     row = found(tx, ident)
     draft, names = draft_of(row), names_of(row)
-    rows = tx.all(STEPS, run_id=ident)
-    steps = [_step(each) for each in rows]
+    steps = _steps(tx, ident, results or row.ended_at is not None)
     run = _run(row, draft, Counter(step.state for step in steps)["done"], len(steps))
     run.results = steps
     run.workers = _workers(tx, names, steps)
@@ -109,7 +111,19 @@ def _run(row: Row, draft: TeamDraft, done: int, total: int) -> TeamRun:
     )
 
 
-def _step(row: Row) -> TeamStep:
+def _steps(tx: Transaction, ident: str, results: bool) -> list[TeamStep]:
+    rows = tx.all(STEPS, run_id=ident)
+    room, last = SHOWN_BYTES, 0
+    for row in rows if results else []:
+        room -= row.size
+        if room < 0:
+            break
+        last = row.place
+    found = {row.place: row.result for row in tx.all(RESULTS, run_id=ident, last=last)} if last else {}
+    return [_step(row, found.get(row.place)) for row in rows]
+
+
+def _step(row: Row, result: str | None) -> TeamStep:
     return TeamStep(
         step=row.place,
         type=row.kind,
@@ -123,7 +137,8 @@ def _step(row: Row) -> TeamStep:
         started_at=row.claimed_at,
         finished_at=row.finished_at,
         progress=row.progress,
-        result=msgspec.json.decode(row.result) if row.result else None,
+        result=msgspec.json.decode(result) if result else None,
+        left_out=row.size > 0 and result is None,
         error=row.error or row.task_error,
     )
 
