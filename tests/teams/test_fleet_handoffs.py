@@ -585,6 +585,20 @@ def test_why_says_to_whom_a_task_is_offered_and_until_when(table: Table) -> None
     assert "offers it to sales" in table.hand(why, running).sentence
 
 
+@rule("Q3", "K8")
+def test_why_says_where_an_offer_stands(table: Table) -> None:
+    task = table.add()
+    table.pass_on(task, "coder", "sales")
+    made = table.offer(task, "coder", "sales")
+    table.hand(living.pause, "coder", THE_OPERATOR)
+    said = table.hand(why, made.handoff_id)
+    assert said.kind == "handoff"
+    for part in ("waits for coder to accept or decline it", "it has to consent", "coder takes no mail now"):
+        assert part in said.sentence
+    table.decline(made.handoff_id, "coder", "not again.")
+    assert "by coder: not again." in table.hand(why, made.handoff_id).sentence
+
+
 @rule("Q3")
 def test_handoffs_that_ended_long_ago_go(table: Table) -> None:
     ended, still = table.offer(table.add()), table.offer(table.add(), "intel")
