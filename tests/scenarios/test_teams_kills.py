@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from covey.store import Statement, Transaction
 from covey.testing import read_log
+from tests import postgres as servers
 from tests.rules import rule
 from tests.scenarios.conftest import RunningFleet, wait_until
 
@@ -54,11 +56,27 @@ class Watched:
         wait_until(lambda: self.now()["done"] >= count, 90, lambda: f"{self.now()}\n{self.fleet.logs()}")
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def fleet(request: pytest.FixtureRequest, fleet_folder: RunningFleet) -> Iterator[RunningFleet]:
+    """The fleet, not started, on either kind of store in turn (N1)."""
+    if request.param == "sqlite":
+        yield fleet_folder
+        return
+    fleet_folder.configure("\n".join(f'[agents.{name}]\nbrain = "brain:think"\n' for name in ("chief", *WORKERS)))
+    try:
+        with servers.running(fsync=True) as server:
+            fleet_folder.env["COVEY_STORE"] = server.url
+            yield fleet_folder
+            fleet_folder.down()
+    except servers.NoPostgres as missing:
+        pytest.skip(str(missing))
+
+
 @pytest.mark.scenario
 @pytest.mark.timeout(300)
 @rule("Q2", "Q5", "M3")
-def test_the_supervisor_a_worker_and_the_node_are_killed_and_each_step_is_done_once(fleet_folder: RunningFleet) -> None:
-    fleet, run = fleet_folder, Watched(fleet_folder)
+def test_the_supervisor_a_worker_and_the_node_are_killed_and_each_step_is_done_once(fleet: RunningFleet) -> None:
+    run = Watched(fleet)
     (fleet.folder / "brain.py").write_text(BRAIN)
     fleet.up()
     fleet.json("team", "run", "thirty parts", "--supervisor", "chief", "--workers", ",".join(WORKERS), "--id", "mine", "--no-wait")
