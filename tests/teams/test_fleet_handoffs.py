@@ -58,7 +58,7 @@ def test_an_accepted_task_leaves_its_giver_and_is_the_receivers_with_all_that_ca
     assert turn.handoff is not None
     came = turn.handoff
     assert (came["from"], came["reason"], came["taskState"], came["progress"]) == ("coder", "you know them", {"pages": [1, 2]}, 0.5)
-    assert table.context("sales") == ["note: they like blue"]
+    assert (came["context"], table.context("sales")) == ([], ["note: they like blue"])
     assert table.events(task) == ["handoff.offered", "handoff.accepted"]
 
 

@@ -113,7 +113,7 @@ def for_turn(tx: Transaction, agent: str, task_id: str | None, message: Message 
     """A handoff as a brain is told of it: how its task came to it; or what its mail offers, with the task itself."""
     if task_id is not None:
         found = came_with(tx, task_id, agent)
-        return msgspec.to_builtins(found) if found is not None else None
+        return {**msgspec.to_builtins(found), "context": []} if found is not None else None  # the agent's own context has it
     offer = of_mail(tx, message)
     task = tasks.seek(tx, offer.task_id) if offer is not None else None
     if offer is None or task is None:
