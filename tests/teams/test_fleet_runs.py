@@ -151,6 +151,7 @@ async def test_a_rules_brain_is_not_capable_of_what_it_does_not_know(fleet: Stor
         ({"capability": "juggle"}, "workers", "Nobody in the fleet is able to"),
         ({"goal": " "}, "goal", "empty"),
         ({"span": 0}, "span", "1 to"),
+        ({"team_id": "x" * 121}, "teamId", "at most 120"),
     ],
 )
 async def test_a_wrong_draft_is_refused_with_the_candidates_and_leaves_nothing(
@@ -486,6 +487,14 @@ async def test_a_known_id_is_the_first_run(crew: Crew) -> None:
     assert (again.known, again.team_id, len((await crew.store.read(reading.listed)).items)) == (True, first.team_id, 1)
     with pytest.raises(IdTaken):
         await crew.start(team_id="figures", by=as_agent("sales"))
+
+
+@rule("T3")
+async def test_a_task_that_bears_the_id_of_a_step_is_not_taken_for_it(crew: Crew) -> None:
+    await crew.store.write(adding.add, TaskDraft(description="else", agent="coder", task_id="mine-1"), THE_OPERATOR)
+    run = await crew.start(workers=["coder"], team_id="mine")
+    assert (run.state, run.results[0].state) == ("failed", "failed")
+    assert "was there before" in (run.results[0].error or "")
 
 
 @rule("Q2")

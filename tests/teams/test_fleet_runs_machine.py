@@ -25,7 +25,7 @@ from covey.store import Statement, Transaction
 from covey.tasks import reading as tasks
 from covey.tasks import working
 from covey.teams.decomposing import SUCCESS_AT
-from covey.teams.runs import closing, driving, grouping, reading, starting
+from covey.teams.runs import closing, driving, giving, grouping, reading, starting
 from covey.teams.runs.model import Part, TeamDraft, TeamRun
 from tests.inline import Hand, database, hand, mould_database, mould_file
 from tests.rules import rule
@@ -257,8 +257,8 @@ def test_letters_joined_are_the_results_word_for_word(texts: list[str], most: in
 @given(st.lists(st.text(max_size=20) | st.integers(1, 100_000).map(lambda size: "\x01" * size), min_size=1, max_size=100))
 def test_inputs_are_within_their_bound_and_name_what_was_cut(said: list[str]) -> None:
     rows = [_Result(place, f"team_x-{place}", json.dumps({"summary": text, "data": {"n": 1}})) for place, text in enumerate(said, 1)]
-    found = driving.inputs_of(rows, driving.INPUT_BYTES)
-    assert len(msgspec.json.encode(found)) <= driving.INPUT_BYTES
+    found = giving.inputs_of(rows, giving.INPUT_BYTES)
+    assert len(msgspec.json.encode(found)) <= giving.INPUT_BYTES
     for text, each in zip(said, found, strict=True):
         assert each["summary"] == text or each["cut"] == f"the whole is the result of {each['taskId']}"
 

@@ -30,7 +30,7 @@ def end(tx: Transaction, row: Row, why: str | None = None, *, cancelled: bool = 
     quality: float = whole["quality_score"]
     state: Literal["done", "failed", "cancelled"] = "done" if quality >= SUCCESS_AT else "failed"
     state = "cancelled" if cancelled else state
-    tx.run(END, id=row.id, state=state, quality=quality, summary=fit(whole["summary"], RESULT_BYTES), why=why or row.why, now=tx.now)
+    tx.run(END, id=row.id, state=state, quality=quality, summary=fit(whole["summary"], RESULT_BYTES), why=why, now=tx.now)
     tx.happened(
         f"team.{state}", agent=draft.supervisor, subject=row.id, quality=round(quality, 4), done=run.done, of=run.total, why=why,
     )  # fmt: skip

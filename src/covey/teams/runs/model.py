@@ -22,6 +22,8 @@ ENDED: frozenset[str] = frozenset({"done", "failed", "cancelled"})
 SPAN = 5
 """So many workers are under one supervisor unless told otherwise; beyond, there are sub-supervisors."""
 MOST_WORKERS = 100
+ID_CHARS = 120
+"""Its steps' tasks are called by it, which leaves less than other ids have."""
 MOST_STEPS = 1000
 SHOWN_BYTES = 8 * 1024 * 1024
 """So much of its results is shown with a run; the rest is with its tasks."""
@@ -181,6 +183,8 @@ def check(draft: TeamDraft) -> None:
         if given not in get_args(allowed):
             raise Invalid(f"{field} is {str(given)[:60]!r}; it may be {', '.join(get_args(allowed))}.", field=field)
     check_id("teamId", draft.team_id)
+    if draft.team_id is not None and len(draft.team_id) > ID_CHARS:
+        raise Invalid(f"teamId is {len(draft.team_id)} characters long; at most {ID_CHARS} are taken.", field="teamId")
     check_name("capability", draft.capability)
     check_name("projectId", draft.project_id)
     check_time("deadline", draft.deadline)

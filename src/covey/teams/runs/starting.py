@@ -11,7 +11,7 @@ from covey.agents.model import Caller
 from covey.base.errors import Conflict, Forbidden, IdTaken, Invalid
 from covey.messages.sending import lock_id
 from covey.store import Row, Transaction, statement
-from covey.teams.runs import asking, closing, driving, laying, reading
+from covey.teams.runs import asking, closing, collecting, driving, laying, reading
 from covey.teams.runs.model import MOST_WORKERS, Step, TeamDraft, TeamRun, check
 
 ADD_RUN = statement(__package__, "add_run")
@@ -127,6 +127,6 @@ def cancel(tx: Transaction, ident: str, by: Caller, reason: str = "") -> TeamRun
         raise Conflict(f"{ident} has ended: it is {row.state}.", state=row.state)
     why = reason or f"cancelled by {by.name}"
     asking.drop(tx, row, why)
-    driving.give_up(tx, row, why)
+    collecting.give_up(tx, row, why)
     closing.end(tx, row, why, cancelled=True)
     return reading.show(tx, ident)
