@@ -41,6 +41,9 @@ BODIES: dict[str, dict[str, Any]] = {
     "split_task": {"parts": [{"description": "x"}]},
     "reassign_task": {"to": "ops"},
     "prioritise_task": {"priority": "high"},
+    "open_vote": {"topic": "x", "voters": ["coder"], "options": ["y"]},
+    "cast_ballot": {"selection": "y"},
+    "argue_in_vote": {"argument": "x"},
     "acknowledge": {"messageId": "m1"},
     "claim": {},
     "renew": {"token": "t1"},
@@ -55,7 +58,13 @@ EVERY = [(door, operation) for door, table in TABLES.items() for operation in ta
 
 def path_of(operation: Operation[Any, Any]) -> str:
     path = operation.path.replace("{name}", "coder").replace("{id}", "x1")
-    return path + {"search": "?q=x", "ask": "?wait=0", "get_replies": "?wait=0", "wait_for_task": "?wait=0"}.get(operation.ident, "")
+    return path + {
+        "search": "?q=x",
+        "ask": "?wait=0",
+        "get_replies": "?wait=0",
+        "wait_for_task": "?wait=0",
+        "wait_for_vote": "?wait=0",
+    }.get(operation.ident, "")
 
 
 async def call(world: World, door: str, operation: Operation[Any, Any], who: str | None) -> httpx.Response:

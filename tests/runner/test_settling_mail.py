@@ -217,7 +217,7 @@ def test_a_handoff_of_mail_is_a_failed_try_that_says_so(desk: Desk) -> None:
     copy = desk.copy(asked, "coder")
     assert (copy.state, copy.attempts) == ("delivered", 1)
     assert copy.reason is not None
-    assert "handoffs" in copy.reason
+    assert "only tasks are handed over" in copy.reason
 
 
 @rule("C1", "C3a")

@@ -18,11 +18,16 @@ from covey.store.sqlite import SqliteEngine
 from covey.store.statements import Statement, statement, to_postgres
 from tests import postgres as servers
 
-FILES = sorted(Path(covey.__file__).parent.glob("*/sql/*.sql"))
+FILES = sorted(Path(covey.__file__).parent.rglob("sql/*.sql"))
 STATEMENTS = [Statement(f"{file.parts[-3]}:{file.stem}", file.read_text()) for file in FILES]
 
-GROWING = frozenset({"events", "messages", "copies", "tasks", "needs", "runs", "entries", "answered_requests"})
-AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index"})
+GROWING = frozenset(
+    {
+        *("events", "messages", "copies", "tasks", "needs", "runs", "entries", "answered_requests"),
+        *("votes", "voters", "ballots", "vote_arguments"),
+    }
+)
+AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index", "votes_due", "votes_open_of"})
 """Indexes of what is at work right now, which is never much: walking through one of these is no scan."""
 ALLOWED = {
     "messages:deferred_directions": "what waits for credit, over its own small index",

@@ -12,10 +12,13 @@ from covey.api import (
     fleet_contexts,
     fleet_events,
     fleet_external,
+    fleet_handoffs,
     fleet_incidents,
     fleet_links,
     fleet_messages,
     fleet_tasks,
+    fleet_teams,
+    fleet_votes,
     pages,
 )
 from covey.api.answer import HTML, Answer, shown
@@ -90,6 +93,9 @@ OPERATIONS = (
     *fleet_incidents.OPERATIONS,
     *fleet_budgets.OPERATIONS,
     *fleet_contexts.OPERATIONS,
+    *fleet_handoffs.OPERATIONS,
+    *fleet_votes.OPERATIONS,
+    *fleet_teams.OPERATIONS,
     get("/", get_index, "status", "Who is in the fleet, as a page.", gives=str, media="text/html", verb=status.fleet),
     get("/health", get_fleet_health, "anyone", "Whether this process lives.", gives=HealthNow),
     get("/healthz", get_healthz, "anyone", "Whether this process lives.", gives=HealthNow),

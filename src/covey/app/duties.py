@@ -34,6 +34,9 @@ from covey.store.events import Bookmark
 from covey.store.sqlite import turn_holder
 from covey.tasks import retention as tasks
 from covey.tasks import working
+from covey.teams.handoffs import lapsing as handoffs
+from covey.teams.runs import retention as teams
+from covey.teams.votes import retention as votes
 
 log = logging.getLogger("covey.node")
 
@@ -57,6 +60,9 @@ CLOSED: dict[str, upkeep.Prune] = {
     "runs": tasks.prune_runs,
     "incidents": incidents.prune,
     "lent tasks": lending.prune,
+    "handoffs": handoffs.prune,
+    "votes": votes.prune,
+    "teams": teams.prune,
 }
 
 

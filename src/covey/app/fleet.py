@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from covey.agents.model import THE_OPERATOR, Caller, as_agent
+from covey.app import handing, teaming, voting
 from covey.app.opening import open_store, prepare
 from covey.base.clock import Clock, SystemClock
 from covey.base.config import load
 from covey.base.errors import Failed
 from covey.base.settings import Settings
+from covey.base.wire import convert
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.model import Draft, Message, Receipt, draft
@@ -21,6 +23,11 @@ from covey.store import Store, Transaction
 from covey.tasks import adding, changing
 from covey.tasks import reading as tasks
 from covey.tasks.model import Task, TaskDraft
+from covey.teams.handoffs.model import DEADLINE_S, Handoff, HandoffDraft
+from covey.teams.runs import reading as runs
+from covey.teams.runs import starting
+from covey.teams.runs.model import Mode, Part, TeamDraft, TeamRun, TeamType
+from covey.teams.votes.model import Result, VoteDraft
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -134,6 +141,79 @@ class Fleet:
     async def cancel_task(self, task_id: str, reason: str = "") -> Task:
         """The task, cancelled."""
         return await self.store.write(changing.cancel, task_id, THE_OPERATOR, reason)
+
+    async def handoff(
+        self, task: str, to: str, *, by: str | None = None, timeout_s: float = DEADLINE_S, state: dict[str, Any] | None = None, **more: Any
+    ) -> Handoff:
+        """What becomes of the offer of a task to an agent or `@capability`: accepted, declined, expired or withdrawn (Q3).
+
+        `state` says where the work stands, as JSON; `more` is as in `HandoffDraft`: reason, progress, context. The receiver must be
+        running to answer; after `timeout_s` the task goes back.
+
+        Raises:
+            CoveyError: As `teams.handoffs.offering.offer`.
+        """
+        now = await self.store.read(_now)
+        draft = HandoffDraft(task_id=task, to=to, task_state=state or {}, deadline=now + timeout_s, **more)
+        return await handing.hold(self.store, self._clock, draft, _caller(by))
+
+    async def vote(
+        self,
+        topic: str,
+        voters: Sequence[str],
+        options: Sequence[str],
+        *,
+        by: str | None = None,
+        on_progress: voting.Progress | None = None,
+        **more: Any,
+    ) -> Result:
+        """What a vote of these agents comes to, once all have voted or its deadline is over (Q4). `more` is as in `VoteDraft`.
+
+        The agents must be running to vote; whoever does not is silent. `on_progress` is called with each event of the vote.
+
+        Raises:
+            CoveyError: As `teams.votes.opening.open_vote`.
+        """
+        draft = VoteDraft(topic=topic, voters=list(voters), options=list(options), **more)
+        return await voting.hold(self.store, self._clock, draft, _caller(by), on_progress)
+
+    async def supervise(
+        self,
+        goal: str,
+        *,
+        workers: Sequence[str] | None = None,
+        type: TeamType = "general",  # noqa: A002 - the seed's word
+        mode: Mode = "coordinate",
+        strict: bool = True,
+        parts: Sequence[str | Mapping[str, Any] | Part] = (),
+        by: str | None = None,
+        on_progress: teaming.Progress | None = None,
+        timeout_s: float = 3600.0,
+        **more: Any,
+    ) -> TeamRun:
+        """What these workers make of a goal: their results word for word, a summary, and the share of steps that were done (Q2).
+
+        coordinate: it is cut into steps, by `parts`, by the brain of `supervisor`, or by the rules of `type`. route: the best worker does
+        the whole. broadcast: all do the same, and the results are compared. Without `workers` some able ones are picked. A part is text,
+        or `{"description": …, "capability": …, "worker": …, "needs": [1]}`.
+        The run is the fleet's own and goes on if this program ends; with the same `team_id` it is taken up again. `on_progress` is called
+        with each of its events. After `timeout_s` the run is answered as it stands. `more` is as in `TeamDraft`.
+
+        Raises:
+            CoveyError: As `teams.runs.starting.start`.
+        """
+        cut = [convert(Part, {"description": part} if isinstance(part, str) else part) for part in parts]
+        named = list(workers) if workers is not None else None
+        draft = TeamDraft(goal=goal, workers=named, type=type, mode=mode, strict=strict, parts=cut, **more)
+        return await teaming.supervise(self.store, self._clock, draft, _caller(by), on_progress, timeout_s)
+
+    async def team(self, team_id: str) -> TeamRun:
+        """One team run as it stands."""
+        return await self.store.read(runs.show, team_id)
+
+    async def cancel_team(self, team_id: str, reason: str = "") -> TeamRun:
+        """The team run, cancelled with its open tasks."""
+        return await self.store.write(starting.cancel, team_id, THE_OPERATOR, reason)
 
     async def inbox(self, agent: str = "operator", *, unread: bool = False, limit: int = 50) -> list[Message]:
         """An agent's mail, or the operator's, newest first. Looking does not acknowledge."""

@@ -134,6 +134,31 @@ def _parts(item: dict[Any, Any] | list[Any] | tuple[Any, ...], at: str) -> list[
     return [(each, f"{at}.{key}".lstrip(".")) for key, each in item.items()][::-1]
 
 
+def check_json(value: Any, path: str = "") -> None:
+    """Refuse what is no JSON: an object that is none of its kinds, or what `check_value` refuses.
+
+    Raises:
+        Invalid: `field` is the path of what is wrong, below `path`.
+    """
+    line = [(value, path, 0)]
+    while line:
+        item, at, depth = line.pop()
+        if isinstance(item, dict):
+            for key in item:
+                if not isinstance(key, str):
+                    raise Invalid(f"{at or 'the value'} has the key {key!r}, which is no text; JSON's keys are.", field=at)
+        elif not isinstance(item, list | tuple):
+            if item is not None and not isinstance(item, str | int | float):
+                raise Invalid(
+                    f"{at or 'the value'} is a {type(item).__name__}; JSON holds text, numbers, true, false, null, lists, objects.",
+                    field=at,
+                )
+            continue
+        if depth < DEPTH:  # deeper ones are `check_value`'s to refuse
+            line.extend((each, where, depth + 1) for each, where in _parts(item, at))
+    check_value(value, path)
+
+
 def check_text(text: str, path: str = "") -> None:
     """As `check_value`, of a text alone."""
     if text.isascii() and "\0" not in text:

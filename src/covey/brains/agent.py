@@ -5,7 +5,7 @@ Nothing is sent while a method runs: all of it happens once, in the transaction 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from covey.base.errors import Failed
-from covey.brains.model import Answers, Cost, Outcome, Turn, failure
+from covey.brains.model import Answers, Ballot, Cost, Outcome, Parcel, Passed, Turn, asked_for_vote, failure
 from covey.messages.model import Draft, Message, draft
 from covey.tasks.model import Task, TaskDraft
 
@@ -30,6 +30,7 @@ class Gathered:
     decisions: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     context: tuple[int, int] | None = None
+    votes: list[Ballot] = field(default_factory=list)
 
     def into(self, outcome: Outcome) -> Outcome:
         """The outcome with all that was gathered, after what it has already: the first message is the one that it waits for."""
@@ -40,6 +41,7 @@ class Gathered:
             decisions=outcome.decisions + self.decisions,
             notes=outcome.notes + self.notes,
             cost=self._cost(outcome.cost),
+            votes=outcome.votes + self.votes,
         )
 
     def _cost(self, cost: Cost | None) -> Cost | None:
@@ -91,7 +93,14 @@ class Agent:
     """Which method takes which kind of turn."""
 
     def on_message(self, message: Message, turn: Turn) -> Answers:
-        """Handle a message; what it answers is the reply, if one is wanted. At least once: `turn.attempt` counts the tries."""
+        """Handle a message; what it answers is the reply, if one is wanted. At least once: `turn.attempt` counts the tries.
+
+        One that asks for a ballot has `voteId` and `options` in its data; unless this is overridden the agent abstains.
+        """
+        vote_id = asked_for_vote(message)
+        if vote_id is not None:
+            self.vote(vote_id, None)
+            return f"{message.receiver or turn.agent} abstains; its brain has no on_message."
         return f"{message.receiver or turn.agent} does not handle messages; give it a task."
 
     def on_digest(self, messages: list[Message], turn: Turn) -> Answers:  # noqa: ARG002 - to be overridden
@@ -142,9 +151,28 @@ class Agent:
         """To be returned by `on_task` or `on_split`: these tasks stand for the task, which is done when they are."""
         return Outcome(kind="split", tasks=[TaskDraft(description=part) if isinstance(part, str) else part for part in parts])
 
+    def hand_over(
+        self, to: str, reason: str = "", *, state: dict[str, Any] | None = None, progress: float | None = None, notes: Sequence[str] = ()
+    ) -> Outcome:
+        """To be returned by `on_task`: the task is offered to another agent, or the best of a `@capability`; `notes` go with it (Q3)."""
+        context = [Passed(text=note) for note in notes]
+        return Outcome(kind="handoff", handoff=Parcel(to=to, reason=reason, task_state=state or {}, progress=progress, context=context))
+
+    def accept(self, *, consent: bool = False) -> Outcome:
+        """To be returned by `on_message` for a `turn.handoff`: the task is taken; with `consent` also one that was its own before."""
+        return Outcome(accept=True, consent=consent)
+
+    def decline(self, reason: str) -> Outcome:
+        """To be returned by `on_message` for a `turn.handoff`: the task stays with who offers it."""
+        return Outcome(accept=False, summary=reason)
+
     def fail(self, reason: str, *, permanent: bool = False) -> Outcome:
         """To be returned: it did not work; `permanent` if another try is no use."""
         return failure(reason, permanent=permanent)
+
+    def vote(self, vote_id: str, selection: str | None, confidence: float = 1.0, argument: str = "") -> None:
+        """Have a ballot cast when the turn is settled; `selection` None abstains. A request has `voteId` and `options` in its data."""
+        _gathered().votes.append(Ballot(vote_id=vote_id, selection=selection, confidence=confidence, argument=argument))
 
     def decide(self, text: str) -> None:
         """Keep a decision in the agent's context."""

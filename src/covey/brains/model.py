@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from covey.agents.model import SYSTEM
 from covey.base.settings import AgentSettings
 from covey.messages.model import Draft, Message
 from covey.tasks.model import Task, TaskDraft
@@ -56,6 +57,8 @@ class Turn(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     colleagues: list[dict[str, Any]] = []
     """The other agents: id, role, capabilities."""
     project: dict[str, Any] | None = None
+    handoff: dict[str, Any] | None = None
+    """Of a message that offers a task: the offer. Of a task that was handed over: by whom and what came with it."""
     deadline_s: float | None = None
     """How long the turn may take."""
 
@@ -70,12 +73,43 @@ class Cost(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown_fi
     context_limit: int | None = None
 
 
+class Passed(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """One thing that whoever takes a task over is to remember; `at` is when it was so, in Unix seconds, now if not given."""
+
+    text: str
+    kind: Literal["message", "decision", "result", "note", "summary"] = "note"
+    at: float | None = None
+
+
+class Parcel(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """A task handed over: to whom (an agent, or `@capability`), and what that one needs to go on with it (Q3)."""
+
+    to: str
+    reason: str = ""
+    task_state: dict[str, Any] = {}
+    """Where the work stands, as JSON; 64 KiB at most."""
+    progress: float | None = None
+    """How much of it is done, 0 to 1."""
+    context: list[Passed] = []
+
+
+class Ballot(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
+    """The agent's ballot in a vote that it was asked for (Q4). A `selection` of None abstains; `confidence` is 0 to 1."""
+
+    vote_id: str
+    selection: str | None
+    confidence: float = 1.0
+    argument: str = ""
+    """Why; shown to the other voters when the round is over."""
+
+
 class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
     """What a brain made of a turn.
 
     done: `summary` is the result, and the reply where one was asked for. failed: `error` says why; `permanent` means that
     trying again is no use, `not_started` that the brain itself could not start, whatever it was given. split: `tasks` stand for
-    the task. waiting: for the answer to the first of `messages`.
+    the task. waiting: for the answer to the first of `messages`. handoff: the task is offered as `handoff` says.
+    `accept` answers the offer of a task: yes, or no with `summary` saying why; without it the agent accepts if it is able to do it.
     """
 
     kind: OutcomeKind = "done"
@@ -89,6 +123,11 @@ class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown
     """What the agent wants to remember beside its decisions."""
     messages: list[Draft] = []
     tasks: list[TaskDraft] = []
+    votes: list[Ballot] = []
+    handoff: Parcel | None = None
+    accept: bool | None = None
+    consent: bool = False
+    """With `accept`: also if the task was the agent's own before."""
     cost: Cost | None = None
     exit_code: int | None = None
 
@@ -96,6 +135,12 @@ class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown
 def failure(error: str, *, permanent: bool = False, not_started: bool = False) -> Outcome:
     """An outcome that failed."""
     return Outcome(kind="failed", error=error, permanent=permanent, not_started=not_started)
+
+
+def asked_for_vote(message: Message) -> str | None:
+    """The id of the vote that this message asks for a ballot in; only the protocol itself asks so (Q4)."""
+    found = message.content.get("data", {}).get("voteId") if message.from_ == SYSTEM and message.type == "request" else None
+    return found if isinstance(found, str) else None
 
 
 class Hands(Protocol):

@@ -49,9 +49,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Tasks": {
         "task": ("tasking", "Add tasks, look at them, change them."),
+        "handoff": ("handing", "Hand a task over to another agent."),
         "approve": ("tasking", "Approve a task that waits for it."),
         "refuse": ("tasking", "Refuse a task that waits for approval."),
         "budget": ("budgeting", "What may be used a day: generated tasks, paid turns, money."),
+        "team": ("teaming", "Have several agents reach a goal together."),
+        "vote": ("voting", "Votes among agents: open, cast, show, close."),
         "why": ("tasking", "Where a task, message, agent or incident stands."),
     },
     "Configure": {

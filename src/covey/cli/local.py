@@ -35,6 +35,9 @@ _PARTS = (
     "fleet_incidents",
     "fleet_buddies",
     "fleet_contexts",
+    "fleet_votes",
+    "fleet_handoffs",
+    "fleet_teams",
 )
 """The parts of the API, in the order of what they cost: only what is called is loaded."""
 

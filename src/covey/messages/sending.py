@@ -89,6 +89,8 @@ def notify(
     related_tasks: list[str] | None = None,
     data: dict[str, object] | None = None,
     prompts: bool = False,
+    thread_id: str | None = None,
+    expires_at: float | None = None,
 ) -> None:
     """Mail of the protocol itself, from `system`; one to somebody who is gone is left out.
 
@@ -101,6 +103,7 @@ def notify(
         return
     title = fit(subject, 4 * SUBJECT_CHARS)[:SUBJECT_CHARS]
     words = draft_of(to, fit(body, NOTICE_BYTES), subject=title, type=type, priority=priority, data=data, related_tasks=related_tasks)
+    words.context.thread_id, words.expires_at = thread_id, expires_at
     letter = Letter(tx.new_id("msg"), words, check(words), SYSTEM, None, [], in_reply_to, prompts)
     over = directions.count_protocol(tx, SYSTEM, to) if to != OPERATOR and linked.policy(tx).limits == "on" else None
     if over is not None and not prompts:

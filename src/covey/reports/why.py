@@ -1,4 +1,4 @@
-"""`why ID`: one paragraph on where a task, message, agent or incident stands and what it waits for, with the same as values (K8)."""
+"""`why ID`: one paragraph on where a task, message, agent, incident, team run, vote or handoff stands, and the facts behind it (K8)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from covey.agents import roster
 from covey.base.errors import NotFound
-from covey.reports import why_agent, why_incident, why_message, why_task
+from covey.reports import why_agent, why_handoff, why_incident, why_message, why_task, why_team, why_vote
 from covey.reports.in_line import Told
 from covey.reports.phrases import when
 from covey.reports.pulse import STALE_S
@@ -26,17 +26,20 @@ _LONGEST = 64
 _ALIKE = 6
 
 
+Kind = Literal["task", "message", "agent", "incident", "team", "vote", "handoff"]
+
+
 class Why(msgspec.Struct, rename="camel"):
     """Where something stands: one paragraph of plain English, and the facts it was made of."""
 
     id: str
-    kind: Literal["task", "message", "agent", "incident"]
+    kind: Kind
     sentence: str
     facts: dict[str, Any]
 
 
 def why(tx: Transaction, ident: str, *, stale_s: float = STALE_S, digest_s: float = DIGEST_S) -> Why:
-    """Why a task, message, agent or incident stands where it stands.
+    """Why a task, message, agent, incident, team run, vote or handoff stands where it stands.
 
     Raises:
         NotFound: Nothing has this id; `details["nearest"]` lists ids that come near.
@@ -54,10 +57,19 @@ def why(tx: Transaction, ident: str, *, stale_s: float = STALE_S, digest_s: floa
     incident = tx.one(why_incident.INCIDENT, id=ident)
     if incident is not None:
         return _why(ident, "incident", why_incident.explain(tx, incident))
+    team = why_team.seek(tx, ident)
+    if team is not None:
+        return _why(ident, "team", why_team.explain(tx, team))
+    vote = why_vote.seek(tx, ident)
+    if vote is not None:
+        return _why(ident, "vote", why_vote.explain(tx, vote))
+    handoff = why_handoff.seek(tx, ident)
+    if handoff is not None:
+        return _why(ident, "handoff", why_handoff.explain(tx, handoff))
     raise _unknown(tx, ident)
 
 
-def _why(ident: str, kind: Literal["task", "message", "agent", "incident"], told: Told) -> Why:
+def _why(ident: str, kind: Kind, told: Told) -> Why:
     sentences, facts = told
     return Why(ident, kind, " ".join(sentences), facts)
 

@@ -70,7 +70,7 @@ def holds_task(tx: Transaction, row: Row) -> list[str]:
 
 def _is_asked(row: Row) -> bool:
     """Whether a person asked for a task, as the claim sees it. Pure."""
-    return row.created_by == OPERATOR or row.schedule is not None or row.approval == "approved" or row.origin == "workflow"
+    return row.created_by == OPERATOR or row.schedule is not None or row.approval == "approved"
 
 
 def holds_mail(tx: Transaction, receiver: Agent, sender: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from covey.agents import roster
-from covey.reports import why_budget
+from covey.reports import why_budget, why_handoff
 from covey.reports.in_line import Told, in_line
 from covey.reports.phrases import count, head, listed, span, utc, when
 from covey.store import Row, Transaction, statement
@@ -62,6 +62,7 @@ def _queued(tx: Transaction, row: Row, stale_s: float) -> Told:
     said += _on_short_machines(tx, row)
     place, facts = in_line(tx, row, stale_s)
     facts |= {"notBefore": row.not_before if row.not_before > now else None, "deadline": row.deadline, "error": row.error}
+    said += why_handoff.told(tx, row, facts)
     return said + place + _deadline(row, now), facts
 
 
@@ -103,7 +104,7 @@ def _running(tx: Transaction, row: Row) -> Told:
     holder = roster.seek(tx, row.holder)
     if holder is not None and holder.stopped_at is not None:
         said.append(f"{row.holder} is stopped, so its brain is being ended.")
-    facts = {
+    facts: dict[str, Any] = {
         "holder": row.holder,
         "claimedAt": row.claimed_at,
         "startedAt": row.started_at,
@@ -112,7 +113,7 @@ def _running(tx: Transaction, row: Row) -> Told:
         "progressAt": row.progress_at,
         "estimatedCompletion": (row.started_at or row.claimed_at) + row.estimated_s,
     }
-    return said, facts
+    return said + why_handoff.told(tx, row, facts), facts
 
 
 def _blocked(tx: Transaction, row: Row) -> Told:
@@ -127,7 +128,8 @@ def _blocked(tx: Transaction, row: Row) -> Told:
     }
     if row.approval == "wanted":
         said.append(f"It wants the operator's approval: `covey approve {row.id}` or `covey refuse {row.id}`.")
-    if row.waiting_for is not None and row.split_at is None:
+    said += why_handoff.told(tx, row, facts)
+    if row.waiting_for is not None and row.split_at is None and not why_handoff.is_mark(tx, row):
         said += _awaits(tx, row, facts)
     if others:
         said.append(f"It needs {_named(others)} to be done first.")

@@ -19,17 +19,19 @@ from covey.messages.checking import BODY_BYTES, SUBJECT_CHARS, data_text
 from covey.messages.model import Draft, Message, Receipt, draft
 from covey.planning import proposing
 from covey.planning.delegating import delegate, is_unasked
-from covey.runner import remembering
+from covey.runner import balloting, remembering, team_work
 from covey.runner.prompts import prompt_of
 from covey.runner.taking import beat, take
 from covey.runner.work import Limits, Work
 from covey.store import Transaction
 from covey.tasks import adding, runs, working
 from covey.tasks.model import TaskDraft
+from covey.teams.handoffs import answering, offering
+from covey.teams.handoffs import reading as handoffs
 
 MOST = 100
 """So many messages and so many tasks of one outcome are taken."""
-NO_TEAMS = "its brain wants to hand it over, and handoffs are not part of this version; let it give a task to that agent instead."
+ONLY_TASKS = "its brain wants to hand it over, and only tasks are handed over; let it answer, or give that agent a task."
 
 
 class Sent(NamedTuple):
@@ -73,11 +75,13 @@ def _settle_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) 
     if why is None:
         why = _moved_on(tx, work, outcome, limits)
     if why is not None:
-        permanent = outcome.permanent or outcome.kind == "handoff"
-        outcome = Outcome(kind="failed", error=why, permanent=permanent, not_started=outcome.not_started, exit_code=outcome.exit_code)
+        outcome = Outcome(
+            kind="failed", error=why, permanent=outcome.permanent, not_started=outcome.not_started, exit_code=outcome.exit_code
+        )
         _fail_task(tx, work, outcome, why)
     _close_riders(tx, work, limits, seen=why is None)
     remembering.result(tx, work, outcome, limits)
+    team_work.go_on(tx, work)
 
 
 def _fail_task(tx: Transaction, work: Work, outcome: Outcome, why: str) -> None:
@@ -101,8 +105,6 @@ def _fail_task(tx: Transaction, work: Work, outcome: Outcome, why: str) -> None:
 
 def _why_failed(outcome: Outcome) -> str | None:
     """Why an outcome is a failed try from the start, or None. Pure."""
-    if outcome.kind == "handoff":
-        return NO_TEAMS
     if outcome.kind == "failed":
         return outcome.error.strip() or outcome.summary.strip() or "its brain failed and gave no reason"
     return None
@@ -110,15 +112,17 @@ def _why_failed(outcome: Outcome) -> str | None:
 
 def _moved_on(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> str | None:
     """Do what the outcome says of the task; why it can't be done, in which case nothing of it is."""
-    if outcome.kind == "done":
+    if outcome.kind == "done" and not team_work.is_plan(work, outcome):
         working.finish(tx, work.agent, work.token, outcome.summary, outcome.data)
         breakers.worked(tx, work.agent)
         _send_all(tx, work, outcome.messages, limits)
         _add_tasks(tx, work, outcome.tasks, limits)
+        _cast(tx, work, outcome, limits)
         return None
     try:
         with tx.attempt():
-            (_wait if outcome.kind == "waiting" else _split)(tx, work, outcome, limits)
+            (_plan if team_work.is_plan(work, outcome) else _OTHERWISE[outcome.kind])(tx, work, outcome, limits)
+            _cast(tx, work, outcome, limits)
     except LeaseLost:
         raise
     except CoveyError as error:
@@ -151,6 +155,21 @@ def _split(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> Non
     _send_all(tx, work, outcome.messages, limits)
 
 
+def _plan(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+    team_work.take_plan(tx, work, outcome)
+    breakers.worked(tx, work.agent)
+    _send_all(tx, work, outcome.messages, limits)
+
+
+def _hand_over(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+    offering.offer_held(tx, work.agent, work.token, outcome.handoff)
+    _send_all(tx, work, outcome.messages, limits)
+    _add_tasks(tx, work, outcome.tasks, limits)
+
+
+_OTHERWISE = {"waiting": _wait, "split": _split, "handoff": _hand_over}
+
+
 def _close_riders(tx: Transaction, work: Work, limits: Limits, *, seen: bool) -> None:
     if not work.riders:
         return
@@ -162,11 +181,12 @@ def _close_riders(tx: Transaction, work: Work, limits: Limits, *, seen: bool) ->
 
 
 def _settle_mail(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
-    why = _why_failed(outcome)
+    why = ONLY_TASKS if outcome.kind == "handoff" else _why_failed(outcome)
     if why is not None:
         _fail_mail(tx, work, outcome, why)
         return
     handling.close(tx, work.agent, work.token)
+    _answer_offer(tx, work, outcome, limits)
     _answer(tx, work, outcome, limits)
     mail = [message for message in (work.main, *work.riders) if message is not None]
     living.acted(tx, work.agent, messages=len(mail))
@@ -175,10 +195,23 @@ def _settle_mail(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) 
         remembering.mail(tx, work.agent, message, limits)
 
 
+def _answer_offer(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+    """Accept or decline the task that the message offers; one that is over meanwhile is a note to the agent."""
+    found = handoffs.of_mail(tx, work.main)
+    if found is None:
+        return
+    try:
+        with tx.attempt():
+            answering.answer(tx, found, work.agent, outcome.accept, outcome.summary, consent=outcome.consent)
+    except CoveyError as error:
+        _refused(tx, work, "handoff", f"the answer to the offer of {found.task_id}", error.message, limits, code=error.code)
+
+
 def _answer(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
     """Send what the turn sends, and the answer that the message wanted, unless the brain has given it or waits for one itself."""
     sent = _send_all(tx, work, outcome.messages, limits)
     _add_tasks(tx, work, outcome.tasks, limits)
+    _cast(tx, work, outcome, limits)
     asked = work.main
     if asked is None or not asked.requires_response or asked.from_ == SYSTEM:
         return
@@ -269,6 +302,11 @@ def _add_task(tx: Transaction, work: Work, wanted: TaskDraft) -> None:
         delegate(tx, wanted, work.agent, work.visited)
     else:
         adding.add(tx, wanted, as_agent(work.agent), visited=work.visited)
+
+
+def _cast(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+    for which, error in balloting.cast(tx, work.agent, outcome.votes):
+        _refused(tx, work, "ballot", which, error.message, limits, code=error.code)
 
 
 def _refused(tx: Transaction, work: Work, what: str, which: str, why: str, limits: Limits, code: str = "too-many") -> None:

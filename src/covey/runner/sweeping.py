@@ -15,6 +15,9 @@ from covey.contexts.indexing import index_archived
 from covey.messages import indexing, releasing, sweeping
 from covey.store import Store, Transaction, statement
 from covey.tasks import changing, scheduling, working
+from covey.teams.handoffs import lapsing
+from covey.teams.runs import driving
+from covey.teams.votes import closing
 
 log = logging.getLogger("covey.sweep")
 
@@ -69,6 +72,21 @@ def index_new(tx: Transaction) -> int:
     return indexing.index_new(tx)
 
 
+def close_votes(tx: Transaction) -> int:
+    """How many votes moved on whose time had come, or whose last voter left (Q4)."""
+    return closing.close_due(tx)
+
+
+def end_offers(tx: Transaction) -> int:
+    """How many offers of tasks ended by themselves, and how many tasks that were handed over may begin (Q3)."""
+    return len(lapsing.withdraw_void(tx)) + len(lapsing.expire_due(tx)) + len(lapsing.begin(tx))
+
+
+def go_on_with_teams(tx: Transaction) -> int:
+    """How many team runs were looked at (Q2)."""
+    return driving.advance_due(tx)
+
+
 PARTS: tuple[Part, ...] = (
     fail_overdue,
     resume_answered,
@@ -76,6 +94,9 @@ PARTS: tuple[Part, ...] = (
     give_up_waits,
     expire_mail,
     deliver_deferred,
+    end_offers,
+    close_votes,
+    go_on_with_teams,
     index_new,
     index_archived,
 )

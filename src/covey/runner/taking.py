@@ -17,6 +17,7 @@ from covey.runner.work import Lane, Limits, Work
 from covey.store import Transaction, relaxed, statement
 from covey.tasks import runs, working
 from covey.tasks.model import Only
+from covey.teams.handoffs import reading as handoffs
 
 WAS_ASKED = statement(__package__, "was_asked")
 
@@ -60,6 +61,10 @@ def _take_mail(tx: Transaction, agent: str, limits: Limits, only: Only) -> Work 
         main = claimed.main
         if main is not None and protocol_mail.is_ours(main):
             protocol_mail.answer(tx, agent, claimed.token, main)
+            continue
+        offer = handoffs.of_mail(tx, main)
+        if main is not None and offer is not None and not offer.is_open:
+            _pass_on(tx, agent, claimed.token, main, limits)
             continue
         if main is not None and _resumes_a_task(tx, agent, main):
             _pass_on(tx, agent, claimed.token, main, limits)

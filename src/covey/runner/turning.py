@@ -17,6 +17,7 @@ from covey.runner.work import Work
 from covey.store import Transaction
 from covey.tasks import reading as tasks
 from covey.tasks.model import Task
+from covey.teams.handoffs import reading as handoffs
 
 
 def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -> Turn:
@@ -49,6 +50,7 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         colleagues=[
             {"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in roster.everyone(tx) if each.id != work.agent
         ],
+        handoff=handoffs.for_turn(tx, me.id, task.task_id if task is not None else None, main),
         project=_project(tx, _project_of(task, main)),
         deadline_s=run_timeout_s(task.estimated_seconds if task is not None else estimate_s, hard_cap_s),
     )

@@ -38,6 +38,8 @@ _ROW_OF = {
     "message": ("messages", "id"),
     "mailbox": ("vitals", "agent"),
     "schedule": ("schedules", "name"),
+    "team": ("team_runs", "id"),
+    "vote": ("votes", "id"),
 }
 """Kinds that are locked by their own row; all others by the fleet's one row of that kind in `locks`."""
 _LOCKS = {table: _LOCK.replace("<table>", table).replace("<key>", key) for table, key in (*_ROW_OF.values(), ("locks", "kind"))}

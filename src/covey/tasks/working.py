@@ -126,8 +126,8 @@ def fail(
 ) -> Task:
     """The task, queued again after a backoff, or failed after its last attempt (K5). A permanent error is not tried again.
 
-    One of a shared queue is for others to try if this brain could not even start, or says that it can't do it (H6, A1a); not if it is
-    `poisonous`, which is permanent too (H7a).
+    A brain that could not even start says nothing of the task: one of a shared queue, or of a team run, is for others to try (H6); so is
+    a shared one that this brain says it can't do (A1a), but not a `poisonous` one, which is permanent too (H7a).
 
     Raises:
         LeaseLost: The token is not current.
@@ -138,7 +138,7 @@ def fail(
     living.failed_once(tx, agent, row.id, error, tasks=1, refused=permanent, not_started=not_started)
     if permanent and not (not_started or poisonous) and refusing.pass_on(tx, row, agent, error, failed_by):
         return reading.show(tx, row.id)
-    if (permanent and not (not_started and row.agent is None)) or row.attempts >= row.max_attempts:
+    if (permanent and not (not_started and (row.agent is None or row.origin == "workflow"))) or row.attempts >= row.max_attempts:
         ending.end(tx, row, "fail", error=error, failed_by=failed_by)
     else:
         wait = jittered(backoff_s(row.attempts), tx.new_token())

@@ -11,7 +11,7 @@ UPDATE tasks
                                WHERE queue = q.queue AND state = 'queued' AND not_before <= :now
                                  AND (refused_by IS NULL OR refused_by NOT LIKE :me)
                                  AND (:pressing = 0 OR priority IN ('urgent', 'high'))
-                                 AND (:only = 0 OR created_by = 'operator' OR schedule IS NOT NULL OR approval = 'approved' OR origin = 'workflow'
+                                 AND (:only = 0 OR created_by = 'operator' OR schedule IS NOT NULL OR approval = 'approved'
                                    OR (:only = 1 AND origin <> 'generated'
                                        AND (origin <> 'split' OR NOT EXISTS (SELECT 1 FROM tasks p WHERE p.id = tasks.parent_id AND p.origin = 'generated')))
                                    OR (origin = 'split' AND EXISTS (SELECT 1 FROM tasks p WHERE p.id = tasks.parent_id

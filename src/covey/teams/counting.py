@@ -1,0 +1,139 @@
+"""Ballots counted (Q4): weights, ties, quorum, strength. Pure; who may vote, and when, is its callers' matter."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from covey.base.errors import Invalid
+
+Status = Literal["no_votes", "no_quorum", "tie", "complete"]
+CLOSE = 1e-9
+"""Scores that differ by no more are a tie: what lies between them is the arithmetic's own noise."""
+MOST_OPTIONS = 100
+
+
+class InvalidBallot(Invalid, ValueError):
+    """A vote or a ballot of the wrong form."""
+
+
+class Ballot(NamedTuple):
+    """One voter's choice; `confidence` is 0 to 1."""
+
+    voter: str
+    selection: str
+    confidence: float
+
+
+class Score(NamedTuple):
+    """What one option got."""
+
+    weighted_score: float
+    avg_confidence: float
+    vote_count: int
+
+
+class Tally(NamedTuple):
+    """What a vote came to. `tied` names the options that share the first place, if several do."""
+
+    status: Status
+    winner: str | None
+    scores: dict[str, Score]
+    strength: float
+    tied: list[str]
+    cast: int
+
+
+def count(ballots: Sequence[Ballot], expertise: Mapping[str, float], quorum: int = 0) -> Tally:
+    """The tally of these ballots; their order does not matter.
+
+    Weight = confidence × expertise (1 for who has none); strength = the winner's weight over the sum of the expertise of the votes cast.
+    """
+    scores = {option: _score([each for each in ballots if each.selection == option], expertise) for option in _chosen(ballots)}
+    if not ballots:
+        return Tally("no_votes", None, {}, 0.0, [], 0)
+    if len(ballots) < quorum:
+        return Tally("no_quorum", None, scores, 0.0, [], len(ballots))
+    best = max(score.weighted_score for score in scores.values())
+    first = [option for option, score in scores.items() if best - score.weighted_score <= CLOSE * max(1.0, best)]
+    whole = math.fsum(sorted(expertise.get(each.voter, 1.0) for each in ballots))
+    strength = best / whole if whole > 0 else 0.0
+    if len(first) > 1:
+        return Tally("tie", None, scores, strength, first, len(ballots))
+    return Tally("complete", first[0], scores, strength, [], len(ballots))
+
+
+def _chosen(ballots: Sequence[Ballot]) -> list[str]:
+    """The options that were chosen, in an order that does not come from the ballots'."""
+    return sorted({each.selection for each in ballots})
+
+
+def _score(ballots: Sequence[Ballot], expertise: Mapping[str, float]) -> Score:
+    # summed exactly and in one order, so that the same ballots in another order are no other score
+    weights = sorted(each.confidence * expertise.get(each.voter, 1.0) for each in ballots)
+    return Score(math.fsum(weights), math.fsum(sorted(each.confidence for each in ballots)) / len(ballots), len(ballots))
+
+
+def same(text: str) -> str:
+    """The form in which two options that look alike are one."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def options_of(options: Sequence[str]) -> list[str]:
+    """The options of a vote, each checked.
+
+    Raises:
+        InvalidBallot: Fewer than one, more than 100, an empty one, or two that are the same.
+    """
+    found = [same(option) for option in options]
+    if not found or len(found) > MOST_OPTIONS:
+        raise InvalidBallot(f"options has {len(found)} entries; give 1 to {MOST_OPTIONS}.", field="options")
+    for place, option in enumerate(found):
+        if not option:
+            raise InvalidBallot(f"options[{place}] is empty; say what may be chosen.", field="options")
+        if option in found[:place]:
+            raise InvalidBallot(f"options[{place}] is {option!r}, which is there already; each option is named once.", field="options")
+    return found
+
+
+def selection_of(selection: str, options: Sequence[str]) -> str:
+    """The option that was chosen.
+
+    Raises:
+        InvalidBallot: It is not one of those listed.
+    """
+    chosen = same(selection)
+    if chosen not in options:
+        raise InvalidBallot(f"selection is {selection[:200]!r}; it may be {', '.join(map(repr, options))}.", field="selection")
+    return chosen
+
+
+def confidence_of(confidence: float) -> float:
+    """The confidence, a finite number from 0 to 1.
+
+    Raises:
+        InvalidBallot: It is not.
+    """
+    if not _is_number(confidence) or not 0 <= confidence <= 1:
+        raise InvalidBallot(f"confidence is {confidence!r}; give a number from 0 to 1.", field="confidence")
+    return float(confidence)
+
+
+def expertise_of(expertise: Mapping[str, float], voters: Sequence[str]) -> dict[str, float]:
+    """The expertise factors, each a finite number that is not negative.
+
+    Raises:
+        InvalidBallot: One is not, or is that of somebody who has no vote.
+    """
+    for voter, factor in expertise.items():
+        if voter not in voters:
+            raise InvalidBallot(f"expertise names {voter!r}, who has no vote; the voters are {', '.join(voters)}.", field="expertise")
+        if not _is_number(factor) or not (math.isfinite(factor) and factor >= 0):
+            raise InvalidBallot(f"expertise.{voter} is {factor!r}; give a finite number that is not negative.", field=f"expertise.{voter}")
+    return {voter: float(factor) for voter, factor in expertise.items()}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,2 @@
+-- A run goes.
+DELETE FROM team_runs WHERE seq = :seq

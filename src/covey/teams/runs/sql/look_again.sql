@@ -1,0 +1,2 @@
+-- When to look at a run again.
+UPDATE team_runs SET look_at = :look_at WHERE id = :id

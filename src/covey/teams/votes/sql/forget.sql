@@ -1,0 +1,2 @@
+-- A vote that was closed long ago.
+DELETE FROM votes WHERE seq = :seq
