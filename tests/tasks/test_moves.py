@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, run_state_machine_as_test
 from hypothesis.stateful import rule as step
 
+from covey.agents import living
 from covey.agents.model import THE_OPERATOR
 from covey.base.errors import Conflict, CoveyError, Cycle, IllegalMove, Invalid, LeaseLost
 from covey.tasks import adding, changing, reading, working
@@ -174,6 +175,7 @@ class Machine(RuleBasedStateMachine):
                 self.end(one, "done")
             case "fail" | "give up":
                 task = self.hand(working.fail, agent, token, "no luck", permanent=how == "give up")
+                self.hand(living.acted, agent)  # closes its breaker, which is another matter
                 if how == "give up" or one.attempts >= one.most:
                     self.end(one, "failed")
                 else:
