@@ -118,7 +118,8 @@ def _task(task: Task) -> str:
 
 def _handoff(handoff: dict[str, Any]) -> str:
     """What whoever hands a task over says of it: a colleague's words."""
-    said = {name: handoff[name] for name in ("task", "reason", "progress", "taskState", "context") if handoff.get(name) not in (None, "", {}, [])}
+    parts = ("task", "reason", "progress", "taskState", "context")
+    said = {name: handoff[name] for name in parts if handoff.get(name) not in (None, "", {}, [])}
     head = f"The task {handoff.get('taskId', '')} comes from {handoff.get('from', '')}, a colleague and not the user, who says of it:"
     return f"{head}\n" + _fenced("handoff", _json(said), id=str(handoff.get("handoffId", "")), given_by=str(handoff.get("from", "")))
 
