@@ -166,11 +166,12 @@ def test_a_request_of_a_vote_that_was_closed_is_not_handed_over(desk: Desk, box:
 
 
 @rule("Q4")
-async def test_the_rules_brain_abstains_and_says_why(tmp_path: Path) -> None:
+async def test_the_rules_brain_leaves_its_ballot_to_a_person_and_says_so(tmp_path: Path) -> None:
     turn = a_turn(kind="message", task=None, message=asked(a_request("vote_7")))
     outcome = await RulesBrain(settings(tmp_path)).think(turn, Noted())
-    assert outcome.votes == [Ballot(vote_id="vote_7", selection=None)]
+    assert outcome.votes == []
     assert "can't judge" in outcome.summary
+    assert f"covey vote cast vote_7 OPTION --from {turn.agent}" in outcome.summary
 
 
 def a_request(ident: str, sender: str = "system") -> Message:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from covey.agents.model import OPERATOR, SYSTEM, THE_OPERATOR, Caller, as_agent
 from covey.base.settings import AgentSettings
-from covey.brains.model import Asked, Ballot, Hands, Outcome, Turn, asked_for_vote, failure
+from covey.brains.model import Asked, Hands, Outcome, Turn, asked_for_vote, failure
 from covey.brains.rules import questions
 from covey.brains.rules.desk import Desk, Findings, Tell, fitted
 from covey.brains.rules.doable import recognised
@@ -21,7 +21,11 @@ _COURTESY = roots(
     agreed appreciated much"""
 )
 _ASKS = frozenset({"question", "request", "task"})
-_CAN_NOT_JUDGE = "The rules brain can't judge what it is asked to vote on, so it abstains; other brains can."
+_CAN_NOT_JUDGE = (
+    "The rules brain can't judge, so it casts no ballot. Until the vote ends a person may: `covey vote cast {vote} OPTION --from {agent}`."
+)
+    "The rules brain can't judge, so it casts no ballot. Until the vote ends a person may: `covey vote cast {vote} OPTION --from {agent}`."
+)
 _QUESTION = re.compile(r"\?\s*$")
 
 
@@ -65,7 +69,7 @@ class RulesBrain:
     async def _handle(self, turn: Turn, message: Message, hands: Hands) -> Outcome:
         vote_id = asked_for_vote(message)
         if vote_id is not None:
-            return Outcome(summary=_CAN_NOT_JUDGE, votes=[Ballot(vote_id=vote_id, selection=None)])
+            return Outcome(summary=_CAN_NOT_JUDGE.format(vote=vote_id, agent=turn.agent))
         text = f"{message.content['subject']}\n{message.body}".strip()
         if not _wants_answer(message, text):
             return Outcome(summary=_noted([turn.message, *turn.also] if turn.message else turn.also))
