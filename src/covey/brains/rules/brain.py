@@ -24,8 +24,6 @@ _ASKS = frozenset({"question", "request", "task"})
 _CAN_NOT_JUDGE = (
     "The rules brain can't judge, so it casts no ballot. Until the vote ends a person may: `covey vote cast {vote} OPTION --from {agent}`."
 )
-    "The rules brain can't judge, so it casts no ballot. Until the vote ends a person may: `covey vote cast {vote} OPTION --from {agent}`."
-)
 _QUESTION = re.compile(r"\?\s*$")
 
 
