@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,6 +13,7 @@ from covey.base.errors import Gone, Unknown
 from covey.store import Transaction, statement
 
 ALL = statement(__package__, "all")
+DIRECTORY = statement(__package__, "directory")
 FIND = statement(__package__, "find")
 NAMES = statement(__package__, "names")
 VITALS = statement(__package__, "vitals")
@@ -57,6 +60,24 @@ def all_names(tx: Transaction) -> list[str]:
 def everyone(tx: Transaction) -> list[Agent]:
     """All agents in the fleet's order."""
     return [Agent.from_row(row) for row in tx.all(ALL)]
+
+
+class Known(NamedTuple):
+    """What agents know of each other."""
+
+    id: str
+    role: str
+    capabilities: tuple[str, ...]
+
+
+def directory(tx: Transaction) -> list[Known]:
+    """All agents in the fleet's order, with no more than others need to know of them: read for each turn."""
+    return [Known(row.id, row.role, _capabilities(row.capabilities)) for row in tx.all(DIRECTORY)]
+
+
+@lru_cache(maxsize=256)
+def _capabilities(text: str) -> tuple[str, ...]:
+    return tuple(msgspec.json.decode(text))
 
 
 def vitals(tx: Transaction, name: str) -> Vitals:

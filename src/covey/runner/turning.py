@@ -48,7 +48,7 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         fresh=session.fresh,
         checkpoint=checkpoints.told(tx, work.agent) if session.fresh else "",
         colleagues=[
-            {"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in roster.everyone(tx) if each.id != work.agent
+            {"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in roster.directory(tx) if each.id != work.agent
         ],
         handoff=handoffs.for_turn(tx, me.id, task.task_id if task is not None else None, main),
         project=_project(tx, _project_of(task, main)),

@@ -28,7 +28,7 @@ WHY = statement(__package__, "why")
 
 TELL_S = 60.0
 """The operator is told, once, of a run for which nobody is there after so long."""
-PAGE = 64
+PAGE = 16
 """So many waiting steps are looked at at once; no more of them than there are workers for."""
 INPUT_BYTES = 48 * 1024
 """So much of what went before comes with a step's task as its data; the rest is in the tasks that are named there."""
@@ -50,6 +50,8 @@ def give_out(look: Look, out: Sequence[Row]) -> None:
             elif _assign(look, step, worker):
                 held[worker.name] += 1
                 more[worker.name] += 1
+                if not _has_room(look, held):
+                    break  # what waits behind is looked at when one of them has done something
         if len(page) < PAGE or not any(each.ready for each in look.workers):
             break
         after = page[-1].place
