@@ -65,5 +65,7 @@ install_venv() { # EXTRAS
     say "installing covey${1:+ with $1} and what it needs (once; later starts need no network)"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$target" >&2 ||
         die "the installation failed; the reason stands above. It needs the network the first time, and when pyproject.toml has changed"
+    # so that each start need not compile it, also where Python is told to write no bytecode by itself
+    if [ -w "$root/src" ]; then "$venv/bin/python" -m compileall -q "$root/src" || true; fi
     stamp_of "$1" >>"$venv/.covey-stamp"
 }
