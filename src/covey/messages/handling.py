@@ -57,7 +57,8 @@ def claim(tx: Transaction, agent: str, run_id: str, *, lease_s: float, digest_s:
     quiet = _quiet(tx, agent)
     if row is None and not (quiet and not asked and _digest_due(tx, agent, quiet, digest_s)):
         return None
-    if breaking.open_of(tx, agent) is not None and not breaking.lets_through(tx, agent, run_id):
+    barred = breaking.open_of(tx, agent) is not None if row is None else row.barred
+    if barred and not breaking.lets_through(tx, agent, run_id):
         return None
     token = tx.new_token()
     lease = {"token": token, "run_id": run_id, "lease_ends": tx.now + lease_s, "now": tx.now}
