@@ -71,6 +71,7 @@ brain = { kind = "command", command = ["./forks.sh"] }
 [agents.devops]
 brain = "brain:think"
 plan = false
+max_context = 600
 [agents.comms]
 brain = "brain:think"
 plan = false
@@ -206,6 +207,24 @@ def test_an_idle_agent_is_given_work_of_its_own_and_does_it(ill: Ill) -> None:
         return any(task.origin == "generated" and task.result for task in page.items)
 
     wait_until(has_worked, BOUND_S, lambda: f"ops was given nothing, or did nothing\n{ill.fleet.logs()}")
+
+
+@rule("C2", "C3", "C3a")
+def test_a_full_context_is_compressed_in_time_and_nothing_of_it_is_lost(ill: Ill) -> None:
+    fleet, before = ill.fleet, ill.must("devops")
+    for number in range(10):
+        fleet.covey(
+            "send",
+            "devops",
+            f"Ticket OPS-{number:04} says: " + f"the valve of boiler {number} was opened and closed again. " * 12,
+            "--type",
+            "task",
+        )
+    wait_until(lambda: fleet.json("context", "show", "devops")["coldEntries"] > 0, BOUND_S, lambda: f"nothing left\n{fleet.logs()}")
+    assert fleet.json("context", "show", "devops")["contextSize"] <= 600
+    (found,) = fleet.json("context", "recall", "devops", "OPS-0001")["items"]
+    assert found["text"].count("boiler 1 ") == 12, "word for word, though it is out of sight"
+    assert ill.must("devops") == before, "nobody is restarted for it"
 
 
 @rule("H7", "H4")
