@@ -19,8 +19,8 @@ from covey.runner.runner import STIRRED_S
 
 BASE_PORT = int(os.environ.get("COVEY_BENCH_PORT", "27000"))
 IDLE_S = 30.0
-SETTLE_S = STIRRED_S + 5
-"""A fleet is idle when it has not been stirred for so long."""
+SETTLE_S = 60 + STIRRED_S + 20
+"""A fleet is idle when nothing has stirred it for so long; its first buddy checks and planned tasks come after a minute."""
 
 
 def _covey(path: Path, *words: str) -> None:
