@@ -194,6 +194,7 @@ async def test_a_program_has_its_grace_to_clean_up_and_is_asked_once(start: Star
 def test_a_stopped_run_is_ended(start: Start) -> None:
     process = start(SLEEP)
     os.kill(process.pid, signal.SIGSTOP)
+    until(lambda: (stat_of(process.pid) or pytest.fail("gone")).state == "T")
     must_be({process.pid}, identity(process.pid))
     assert end_now(identity(process.pid), grace_s=0.05, clock=CLOCK) == []
     assert process.wait(10) == -signal.SIGKILL
