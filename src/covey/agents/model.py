@@ -126,7 +126,11 @@ class Facts(NamedTuple):
     external: bool = False
 
 
-def status_of(facts: Facts, stale_s: float = 60.0, active_s: float = 60.0) -> Status:
+STALE_S = 60.0
+"""Who has not beaten for so long is silent, unless told otherwise (A3)."""
+
+
+def status_of(facts: Facts, stale_s: float = STALE_S, active_s: float = 60.0) -> Status:
     """The first that holds of error, stalled, busy, active, idle (A3). Pure."""
     if facts.error is not None:
         return "error"

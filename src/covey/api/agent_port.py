@@ -19,7 +19,6 @@ from covey.api.port import Port
 from covey.api.self_description import OPERATIONS as SELF_DESCRIPTION
 from covey.api.shapes import (
     AgentState,
-    BuddyAnswer,
     BuddyCheck,
     ContextSync,
     ContextSynced,
@@ -30,6 +29,7 @@ from covey.api.shapes import (
     Remembered,
 )
 from covey.base.errors import Invalid
+from covey.buddies.model import Answer as Buddy
 from covey.contexts import syncing
 from covey.contexts.entries import Entry
 from covey.contexts.syncing import Synced
@@ -128,7 +128,7 @@ OPERATIONS = (
         "caller",
         "Check on this agent; its brain is not asked.",
         takes=BuddyCheck,
-        gives=BuddyAnswer,
+        gives=Buddy,
         verb=views.buddy_check,
     ),
     post(

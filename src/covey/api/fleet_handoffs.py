@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from covey.api.answer import Answer, shown
 from covey.api.call import Call
-from covey.api.news import first_of
 from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Asking, Because, Given, Ident, Paging, WaitQuery
-from covey.store import events
+from covey.api.waiting import once_ended
 from covey.teams.handoffs import answering, offering, reading
 from covey.teams.handoffs.model import Handoff, HandoffDraft, HandoffState
 
@@ -60,15 +57,7 @@ async def get_handoff(call: Call[Nothing, Nothing]) -> Answer:
 
 async def wait_for_handoff(call: Call[WaitQuery, Nothing]) -> Answer:
     """One handoff once it is answered, or as it stands when the time is over."""
-    door, now = call.door, asyncio.get_running_loop().time
-    until = now() + call.query.wait
-    while True:
-        bookmark = await door.store.read(events.last)
-        found = await door.store.read(reading.show, call.named("id"), call.by)
-        left = until - now()
-        if not found.is_open or left <= 0 or call.left or door.closing.is_set():
-            return shown(found)
-        await first_of(door.news.beyond(bookmark), door.closing.wait(), call.gone(), timeout_s=left)
+    return await once_ended(call, reading.show, call.named("id"), call.by)
 
 
 async def accept_handoff(call: Call[Nothing, Consent]) -> Answer:

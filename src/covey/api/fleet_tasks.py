@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from covey.api import views
 from covey.api.answer import Answer, shown
 from covey.api.call import Call
-from covey.api.news import first_of
 from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Because, NewPriority, Parts, Tasks, TasksQuery, To, WaitQuery
+from covey.api.waiting import once_ended
 from covey.healing import quarantine
 from covey.messages.model import priority_of
 from covey.tasks import adding, changing, reading
@@ -40,14 +37,7 @@ async def get_task(call: Call[Nothing, Nothing]) -> Answer:
 
 async def wait_for_task(call: Call[WaitQuery, Nothing]) -> Answer:
     """One task once it has ended, or as it stands when the time is over."""
-    door, now = call.door, asyncio.get_running_loop().time
-    until = now() + call.query.wait
-    while True:
-        found = await door.store.read(views.task, call.named("id"))
-        left = until - now()
-        if not found.task.is_open or left <= 0 or call.left or door.closing.is_set():
-            return shown(found.task)
-        await first_of(door.news.beyond(found.bookmark), door.closing.wait(), call.gone(), timeout_s=left)
+    return await once_ended(call, reading.show, call.named("id"))
 
 
 async def cancel_task(call: Call[Nothing, Because]) -> Answer:
@@ -104,7 +94,7 @@ OPERATIONS = (
         "/api/v1/tasks", get_tasks, "caller", "Tasks, newest first, by state and agent.", query=TasksQuery, gives=Tasks, verb=reading.listed
     ),
     get("/api/v1/tasks/{id}", get_task, "caller", "One task.", gives=Task, verb=reading.show),
-    get("/api/v1/tasks/{id}/wait", wait_for_task, "caller", "One task once it has ended.", query=WaitQuery, gives=Task, verb=views.task),
+    get("/api/v1/tasks/{id}/wait", wait_for_task, "caller", "One task once it has ended.", query=WaitQuery, gives=Task, verb=reading.show),
     post(
         "/api/v1/tasks/{id}/cancel",
         cancel_task,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Literal
 
 from covey.api.answer import Answer, shown
 from covey.api.call import Call
-from covey.api.news import first_of
 from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Because, Given, Ident, Paging, WaitQuery
-from covey.store import events
+from covey.api.waiting import once_ended
 from covey.teams.runs import reading, starting
 from covey.teams.runs.model import TeamDraft, TeamRun
 
@@ -52,15 +50,7 @@ async def get_team(call: Call[Nothing, Nothing]) -> Answer:
 
 async def wait_for_team(call: Call[WaitQuery, Nothing]) -> Answer:
     """One team run once it has ended; or when the time is over as it stands, without results."""
-    door, now = call.door, asyncio.get_running_loop().time
-    until = now() + call.query.wait
-    while True:
-        bookmark = await door.store.read(events.last)
-        found = await door.store.read(reading.show, call.named("id"), results=False)
-        left = until - now()
-        if not found.is_open or left <= 0 or call.left or door.closing.is_set():
-            return shown(found)
-        await first_of(door.news.beyond(bookmark), door.closing.wait(), call.gone(), timeout_s=left)
+    return await once_ended(call, reading.show, call.named("id"), results=False)
 
 
 async def cancel_team(call: Call[Nothing, Because]) -> Answer:

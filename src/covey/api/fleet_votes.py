@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from covey.api.answer import Answer, shown
 from covey.api.call import Call
-from covey.api.news import first_of
 from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Asking, Given, Paging, WaitQuery
-from covey.store import events
+from covey.api.waiting import once_ended
 from covey.teams.votes import casting, closing, opening, reading
 from covey.teams.votes.model import ARGUMENT_CHARS, VoteDraft, VoteShown
 
@@ -67,15 +65,7 @@ async def get_vote(call: Call[Nothing, Nothing]) -> Answer:
 
 async def wait_for_vote(call: Call[WaitQuery, Nothing]) -> Answer:
     """One vote once it is closed, or as it stands when the time is over."""
-    door, now = call.door, asyncio.get_running_loop().time
-    until = now() + call.query.wait
-    while True:
-        bookmark = await door.store.read(events.last)
-        found = await door.store.read(reading.show, call.named("id"), call.by)
-        left = until - now()
-        if not found.is_open or left <= 0 or call.left or door.closing.is_set():
-            return shown(found)
-        await first_of(door.news.beyond(bookmark), door.closing.wait(), call.gone(), timeout_s=left)
+    return await once_ended(call, reading.show, call.named("id"), call.by)
 
 
 async def cast_ballot(call: Call[Nothing, NewBallot]) -> Answer:

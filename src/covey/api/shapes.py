@@ -58,20 +58,6 @@ class BuddyCheck(Asking):
     timestamp: Seconds | None = None
 
 
-class BuddyAnswer(Given):
-    """How the checked agent is, from the fleet's records (A5a)."""
-
-    agent_id: str
-    status: Status
-    last_heartbeat: float | None
-    queue_length: int
-    context_size: int
-    max_context_size: int
-    covering: list[str]
-    timestamp: float
-    check_id: str | None
-
-
 class SyncEntry(Asking):
     """One thing that the other one remembers."""
 

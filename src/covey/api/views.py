@@ -6,33 +6,22 @@ from typing import NamedTuple
 
 from covey.agents import checking, living, roster
 from covey.agents.model import Caller
-from covey.api.shapes import BuddyAnswer, BuddyCheck
+from covey.api.shapes import BuddyCheck
 from covey.base.settings import Settings
+from covey.buddies.model import Answer as Buddy
 from covey.messages import seeing, waiting
 from covey.messages.model import Message
 from covey.reports import status, why
 from covey.reports.why import Why
 from covey.store import Transaction, events
 from covey.store.events import Bookmark, Event
-from covey.tasks import reading as tasks
-from covey.tasks.model import Task
 
 
-def buddy_check(tx: Transaction, agent: str, check: BuddyCheck, by: Caller, stale_s: float) -> BuddyAnswer:
+def buddy_check(tx: Transaction, agent: str, check: BuddyCheck, by: Caller, stale_s: float) -> Buddy:
     """How an agent is, told to whoever checks it, and the check noted (A5a). No brain is asked."""
     checking.checked(tx, agent, by, check.from_)
     state = status.agent_state(tx, agent, stale_s)
-    return BuddyAnswer(
-        agent_id=agent,
-        status=state["status"],
-        last_heartbeat=state["lastHeartbeat"],
-        queue_length=state["queueLength"],
-        context_size=state["context"]["contextSize"],
-        max_context_size=state["context"]["maxContextSize"],
-        covering=state["covering"],
-        timestamp=tx.now,
-        check_id=check.check_id,
-    )
+    return Buddy.of(agent, state, tx.now, check.check_id)
 
 
 def stop_all(tx: Transaction, by: Caller, reason: str) -> list[str]:
@@ -70,18 +59,6 @@ def replies(tx: Transaction, ident: str, by: Caller) -> RepliesNow:
     sender = seeing.show(tx, ident, by)[0].from_
     waits = any(row.message_id == ident for row in waiting.open_waits(tx, sender))
     return RepliesNow(seeing.replies(tx, ident, by), waits, events.last(tx))
-
-
-class TaskNow(NamedTuple):
-    """A task, and up to where the story was told then."""
-
-    task: Task
-    bookmark: Bookmark
-
-
-def task(tx: Transaction, ident: str) -> TaskNow:
-    """One task as it stands."""
-    return TaskNow(tasks.show(tx, ident), events.last(tx))
 
 
 class Story(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from covey.agents import roster
-from covey.agents.model import OPERATOR
+from covey.agents.model import OPERATOR, STALE_S
 from covey.base.wire import fit
 from covey.buddies import pairing
 from covey.messages import sending
@@ -26,7 +26,6 @@ URGENT = statement(__package__, "urgent")
 SHOWN = statement(__package__, "shown")
 DROP_SHOWN = statement(__package__, "drop_shown")
 
-STALE_S = 60.0
 SHOWN_AT_ONCE = 20
 """So many messages are named in one alert at most; the next round shows the rest."""
 WORDS = 300

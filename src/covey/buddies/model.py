@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -58,6 +59,22 @@ class Answer(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
     covering: list[str]
     timestamp: float
     check_id: str | None = None
+
+    @classmethod
+    def of(cls, name: str, state: Mapping[str, Any], now: float, check_id: str | None = None) -> Answer:
+        """The answer of an agent in this state, as `GET /status` shows it."""
+        context = state["context"]
+        return cls(
+            agent_id=name,
+            status=state["status"],
+            last_heartbeat=state["lastHeartbeat"],
+            queue_length=state["queueLength"],
+            context_size=context["contextSize"],
+            max_context_size=context["maxContextSize"],
+            covering=state["covering"],
+            timestamp=now,
+            check_id=check_id,
+        )
 
     @property
     def share(self) -> float:

@@ -15,6 +15,7 @@ from typing import IO, Any
 import msgspec
 
 from covey.agents import roster
+from covey.agents.model import STALE_S
 from covey.base.errors import Conflict, Failed
 from covey.contexts import carrying as contexts
 from covey.files import tree
@@ -30,7 +31,7 @@ from covey.version import __version__
 FORMAT = 1
 EVENTS_OUT, RUNS_OUT = "events.jsonl", "runs.jsonl"
 FILES_AT_ONCE = 32
-STALE_S = 60.0
+
 
 Pages = AsyncIterator[Sequence[Any]]
 

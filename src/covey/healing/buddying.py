@@ -124,16 +124,7 @@ def of_external(tx: Transaction, name: str, stale_s: float) -> Verdict:
     state = status.agent_state(tx, name, stale_s)
     if state["flags"]["away"]:
         return Silence("no answer", f"{name} was not seen for its cadence: it is away")
-    return Answer(
-        agent_id=name,
-        status=state["status"],
-        last_heartbeat=state["lastHeartbeat"],
-        queue_length=state["queueLength"],
-        context_size=state["context"]["contextSize"],
-        max_context_size=state["context"]["maxContextSize"],
-        covering=state["covering"],
-        timestamp=tx.now,
-    )
+    return Answer.of(name, state, tx.now)
 
 
 def situation_of(tx: Transaction, due: Due, verdict: Verdict, ping: Ping | None, stale_s: float) -> Situation:

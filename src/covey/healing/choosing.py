@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
-from covey.agents.model import GLOBAL
+from covey.agents.model import GLOBAL, STALE_S
 from covey.base.settings import PAID_KINDS
 from covey.brains.rules.doable import recognised
 from covey.store import Transaction, statement
@@ -18,8 +18,6 @@ from covey.store import Transaction, statement
 ABLE_NOW = statement(__package__, "able_now")
 
 MOST = 64
-ALIVE_S = 60.0
-"""Who has not beaten for so long is not asked (A3)."""
 
 
 class Candidate(NamedTuple):
@@ -40,7 +38,7 @@ class Wanted(NamedTuple):
     failed_by: tuple[str, ...] = ()
 
 
-def able_now(tx: Transaction, capability: str | None, alive_s: float = ALIVE_S) -> list[Candidate]:
+def able_now(tx: Transaction, capability: str | None, alive_s: float = STALE_S) -> list[Candidate]:
     """Who has the capability and takes work right now (A1a): alive, neither flagged, given up nor behind an open breaker.
 
     Of each kind of brain those with the fewest open tasks, some dozens at most.

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import msgspec
 
 from covey.agents import roster
-from covey.agents.model import THE_SYSTEM, Agent
+from covey.agents.external import is_away
+from covey.agents.model import STALE_S, THE_SYSTEM, Agent
 from covey.base.settings import AgentSettings
 from covey.healing import incidents
-from covey.healing.choosing import ALIVE_S, Candidate, Wanted, able_now, choose
+from covey.healing.choosing import Candidate, Wanted, able_now, choose
 from covey.healing.model import Incident
 from covey.store import Row, Transaction, relaxed, statement
 from covey.store.upkeep import Pruned
@@ -41,13 +42,13 @@ def down(tx: Transaction, back_s: float, limit: int = 50) -> list[str]:
     return [row.agent for each in (DOWN, AWAY_OUTSIDE) for row in tx.all(each, before=before, limit=limit)]
 
 
-def give_away(tx: Transaction, agents: Sequence[str], alive_s: float = ALIVE_S) -> dict[str, int]:
+def give_away(tx: Transaction, agents: Sequence[str], alive_s: float = STALE_S) -> dict[str, int]:
     """How many waiting tasks of each of these agents are others' now. Tasks that nobody is able to do wait on."""
     lender = _Lender(tx, alive_s)
     return {name: lender.give(name) for name in sorted(agents)}
 
 
-def give_barred(tx: Transaction, name: str, alive_s: float = ALIVE_S) -> dict[str, int]:
+def give_barred(tx: Transaction, name: str, alive_s: float = STALE_S) -> dict[str, int]:
     """How many waiting tasks of an agent whose breaker is open each other agent has now: those that name a capability (H6).
 
     What is meant for this agent itself waits for it, and so does what nobody else is able to do.
@@ -116,7 +117,7 @@ def _away(tx: Transaction, name: str) -> list[Incident]:
 def _is_away(tx: Transaction, owner: Agent) -> bool:
     """Whether it is external and was not seen for its cadence (A5b)."""
     seen = roster.vitals(tx, owner.id).seen_at if owner.brain == "external" else None
-    return seen is not None and tx.now - seen > msgspec.convert(owner.settings, AgentSettings).cadence_s
+    return seen is not None and is_away(seen, msgspec.convert(owner.settings, AgentSettings).cadence_s, tx.now)
 
 
 def _tell(tx: Transaction, incident: Incident, heirs: Counter[str], left: int) -> None:

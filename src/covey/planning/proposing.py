@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from covey.agents import roster
-from covey.agents.model import SYSTEM, THE_SYSTEM
+from covey.agents.model import STALE_S, SYSTEM, THE_SYSTEM
 from covey.base.errors import CoveyError, Gone, Unknown
 from covey.brains.rules.doable import recognised
 from covey.planning import budgets, planning
@@ -33,7 +33,7 @@ def is_asked(task: Task | None) -> bool:
     return task.dedupe_key == topic_of(PROPOSE, task.agent)
 
 
-def take(tx: Transaction, planner: str, proposals: Sequence[TaskDraft], stale_s: float = pulse.STALE_S) -> list[tuple[str, str]]:
+def take(tx: Transaction, planner: str, proposals: Sequence[TaskDraft], stale_s: float = STALE_S) -> list[tuple[str, str]]:
     """What was refused of a planner's proposals: the first words of each, and why. The rest are tasks now."""
     idle: dict[str, Pulse | str] = {}
     refused = []

@@ -10,10 +10,11 @@ from typing import Any
 
 from covey.agents import configuring
 from covey.agents.configuring import Project
+from covey.agents.model import STALE_S
 from covey.reports import open_work, pulse
 from covey.reports.open_work import OpenTask
 from covey.reports.phrases import count, head, listed, span
-from covey.reports.pulse import STALE_S, Pulse
+from covey.reports.pulse import Pulse
 from covey.store import Transaction
 
 SHOWN = 50

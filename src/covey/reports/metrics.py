@@ -7,12 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from covey.agents.model import OPERATOR
+from covey.agents.model import OPERATOR, STALE_S
 from covey.buddies import checking
 from covey.messages import reading as mail
 from covey.reports import pulse
 from covey.reports.exposition import CONTENT_TYPE, prometheus
-from covey.reports.pulse import STALE_S, Pulse
+from covey.reports.pulse import Pulse
 from covey.store import Row, Transaction, statement
 from covey.tasks import reading as tasks
 

@@ -9,7 +9,8 @@ import msgspec
 
 from covey.agents import breaking, configuring, roster
 from covey.agents.breaking import Opened
-from covey.agents.model import SILENT, STALLS, Agent, Facts, Status, Vitals, status_of
+from covey.agents.external import is_away
+from covey.agents.model import SILENT, STALE_S, STALLS, Agent, Facts, Status, Vitals, status_of
 from covey.base.settings import AgentSettings
 from covey.buddies import checking, covering
 from covey.buddies.model import Last
@@ -26,8 +27,6 @@ CONTEXT_SIZES = statement(__package__, "context_sizes")
 OPEN_INCIDENTS = statement(__package__, "open_incidents")
 PROJECTS_AT_WORK = statement(__package__, "projects_at_work")
 
-STALE_S = 60.0
-"""No heartbeat for so long is a stall, unless the settings say otherwise (A3)."""
 REASON_CHARS = 500
 _EVERYBODY = ("", "z" * 33)
 """A range of names with every agent's in it: one is at most 32 characters of a-z, 0-9 and the hyphen."""
@@ -77,8 +76,7 @@ class Pulse(NamedTuple):
     @property
     def away(self) -> bool:
         """Whether an external agent was not seen for its cadence (A5b)."""
-        seen = self.vitals.seen_at
-        return self.external and (seen is None or self.now - seen > self.settings.cadence_s)
+        return self.external and is_away(self.vitals.seen_at, self.settings.cadence_s, self.now)
 
     @property
     def silent(self) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from covey.agents.breaking import Opened
+from covey.agents.model import STALE_S
 from covey.buddies import checking
 from covey.contexts import entries
 from covey.reports import pulse
-from covey.reports.pulse import STALE_S, Pulse
+from covey.reports.pulse import Pulse
 from covey.store import Row, Transaction, statement
 
 QUEUED_OF = statement(__package__, "queued_of")

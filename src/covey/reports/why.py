@@ -8,11 +8,11 @@ from typing import Any, Literal
 import msgspec
 
 from covey.agents import roster
+from covey.agents.model import STALE_S
 from covey.base.errors import NotFound
 from covey.reports import why_agent, why_handoff, why_incident, why_message, why_task, why_team, why_vote
 from covey.reports.in_line import Told
 from covey.reports.phrases import when
-from covey.reports.pulse import STALE_S
 from covey.store import Transaction, events, statement
 from covey.tasks import reading
 

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from covey.agents.model import STALE_S
 from covey.reports import open_work, pulse
 from covey.reports.open_work import OpenTask, Ranked
 from covey.reports.phrases import count, head, listed, span
-from covey.reports.pulse import STALE_S, Pulse
+from covey.reports.pulse import Pulse
 from covey.store import Transaction
 
 SHOWN = 50

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from covey.agents import breaking, roster
-from covey.agents.model import GLOBAL, Agent
+from covey.agents.external import is_away
+from covey.agents.model import GLOBAL, STALE_S, Agent
 from covey.base.errors import Conflict, CoveyError, Gone, Unknown
 from covey.base.settings import PAID_KINDS, AgentSettings
 from covey.brains.rules.doable import recognised
@@ -14,8 +17,6 @@ from covey.links import directions
 from covey.store import Row, Transaction, statement
 
 ABLE = statement(__package__, "able")
-ALIVE_S = 60.0
-"""Who has not beaten for so long is named last, and not chosen for a capability (A3)."""
 NAMED = 10
 
 
@@ -31,7 +32,7 @@ class Able(NamedTuple):
 
 def able(tx: Transaction, task: Row, giver: str, capability: str | None = None) -> list[Able]:
     """Who may be handed this task by its owner, the best first: live ones, of the same sort of brain, with the least to do."""
-    rows = tx.all(ABLE, queue=f"{GLOBAL}:{capability or task.capability or 'general'}", alive_after=tx.now - ALIVE_S)
+    rows = tx.all(ABLE, queue=f"{GLOBAL}:{capability or task.capability or 'general'}", alive_after=tx.now - STALE_S)
     found = [Able(row.id, row.brain, row.place, row.tasks, bool(row.lives)) for row in rows if row.id != giver]
     paid = _brain(tx, giver) in PAID_KINDS
     fit = [each for each in found if _can(each.brain, task) and not _is_away(tx, each.name, each.brain)]
@@ -51,11 +52,8 @@ def _is_away(tx: Transaction, name: str, brain: str) -> bool:
     """Whether an external agent was not seen for its cadence (A5b)."""
     if brain != "external":
         return False
-    seen, cadence_s = (
-        roster.vitals(tx, name).seen_at,
-        roster.find(tx, name).settings.get("cadence_s", AgentSettings(id=name, port=0).cadence_s),
-    )
-    return seen is None or tx.now - seen > cadence_s
+    settings = msgspec.convert(roster.find(tx, name).settings, AgentSettings)
+    return is_away(roster.vitals(tx, name).seen_at, settings.cadence_s, tx.now)
 
 
 def _can(brain: str, task: Row) -> bool:

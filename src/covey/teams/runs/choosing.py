@@ -9,16 +9,14 @@ from typing import NamedTuple
 import msgspec
 
 from covey.agents import roster
+from covey.agents.external import is_away
+from covey.agents.model import STALE_S
 from covey.brains.rules.doable import recognised
 from covey.store import Row, Transaction, statement
 from covey.teams.runs.model import MOST_WORKERS, NoWorker, Step
 
 WORKERS = statement(__package__, "workers")
 
-ALIVE_S = 60.0
-"""Who has not beaten for so long gets nothing (A3)."""
-AWAY_S = 3600.0
-"""An external agent that has not called for so long is away (A5b)."""
 _NOBODY: Mapping[str, int] = {}
 
 
@@ -65,8 +63,8 @@ def _why_not(row: Row, now: float) -> str:
     if row.until is not None and now < row.until:
         return f"its breaker is open after failures: {row.reason}"
     if row.brain == "external":
-        return "" if row.seen_at is not None and row.seen_at > now - AWAY_S else "it is away"
-    return "" if row.pid is not None and row.heartbeat_at is not None and row.heartbeat_at > now - ALIVE_S else "it is down"
+        return "it is away" if is_away(row.seen_at, row.cadence_s, now) else ""
+    return "" if row.pid is not None and row.heartbeat_at is not None and row.heartbeat_at > now - STALE_S else "it is down"
 
 
 def fit_of(step: Step, worker: Worker) -> int | None:
