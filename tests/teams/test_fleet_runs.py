@@ -5,16 +5,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from covey.agents import configuring, living, roster
+from covey.agents import configuring, external, living, roster
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base.errors import CoveyError, Forbidden, IdTaken, Invalid, LeaseLost, Unknown
+from covey.base.settings import AgentSettings, BrainSettings, Settings
 from covey.brains.model import Outcome, failure
 from covey.messages import reading as mail
 from covey.reports import why
 from covey.store import Store
 from covey.tasks import adding, changing, working
 from covey.tasks.model import TaskDraft
-from covey.teams.runs import driving, reading, retention, starting
+from covey.teams.runs import choosing, driving, reading, retention, starting
 from covey.teams.runs.model import NoWorker, Part, TeamDraft
 from tests.conftest import ManualClock
 from tests.rules import rule
@@ -538,3 +539,19 @@ async def test_runs_that_ended_long_ago_go(crew: Crew) -> None:
     assert pruned.deleted == 1
     assert [run.team_id for run in (await crew.store.read(reading.listed)).items] == [still.team_id]
     assert old.team_id != still.team_id
+
+
+@rule("A5b", "Q2")
+async def test_an_external_worker_is_away_by_its_own_cadence(store: Store, clock: ManualClock) -> None:
+    joins = AgentSettings(id="joins", port=1, brain=BrainSettings(kind="external"), cadence_s=60.0)
+    await store.write(configuring.configure, Settings(agents=(joins,)))
+    await store.write(external.seen, "joins")
+
+    async def why_not() -> str:
+        (worker,) = await store.read(choosing.workers, ["joins"])
+        return worker.why_not
+
+    clock.at += 59
+    assert await why_not() == ""
+    clock.at += 2
+    assert await why_not() == "it is away"
