@@ -132,6 +132,21 @@ def test_what_one_worker_fails_at_goes_to_another_and_its_time_is_measured() -> 
     assert boss.select_worker({"type": "execute"}) == "good"
 
 
+@rule("Q2", "H6")
+def test_whoever_is_not_chosen_keeps_its_trial() -> None:
+    clock = Hand()
+    mail = AgentCommunication()
+    failures = AgentFailureHandler(mail, max_retries=1, now=clock)
+    boss = SupervisorAgent("boss", mail, failures=failures)
+    for worker in ("well", "shaky"):
+        boss.register_worker(worker, ["execute"])
+    failures.handle_failure("shaky", "t", "no")
+    clock.at += 60
+    boss.workers["shaky"]["metrics"]["tasks_completed"] = 1
+    assert boss.select_worker({"type": "execute"}) == "well"
+    assert failures.is_available("shaky"), "it was not asked for"
+
+
 @rule("Q2")
 def test_a_workflow_in_which_too_much_fails_is_no_success() -> None:
     boss = SupervisorAgent(

@@ -74,11 +74,18 @@ class SupervisorAgent:
         wanted = subtask.get("type", "general")
         with self._lock:
             free = [name for name, info in self.workers.items() if info["status"] == "available" and name not in without]
-            free = [name for name in free if self._failures is None or self._failures.is_available(name)]
             able = [name for name in free if wanted in self.workers[name]["capabilities"]]
-            if not able and (self.strict or not free):
+            found = self._first_available(able)
+            if found is None and not self.strict:
+                found = self._first_available([name for name in free if name not in able])
+            if found is None:
                 raise self._nobody(wanted, free)
-            return min(able or free, key=lambda name: self.workers[name]["metrics"]["tasks_completed"])
+            return found
+
+    def _first_available(self, names: Sequence[str]) -> str | None:
+        """Who has done least and is not kept away. Nobody behind it is asked, since a half-open breaker lets through whoever is."""
+        ordered = sorted(names, key=lambda name: self.workers[name]["metrics"]["tasks_completed"])
+        return next((name for name in ordered if self._failures is None or self._failures.is_available(name)), None)
 
     def _nobody(self, wanted: str, free: list[str]) -> UnknownWorker:
         if not self.workers:
