@@ -68,6 +68,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "db": ("keeping", "Look after the store: migrate, check, backup, vacuum."),
         "backup": ("keeping", "Store, tokens, archive and configuration in one file."),
         "restore": ("keeping", "Put a backup in the place of what is there."),
+        "upgrade": ("upgrading", "Bring the fleet to the installed version, a backup first."),
         "import": ("keeping", "Take in a tree of JSON files, or an export."),
         "export": ("keeping", "Write all there is into a new folder."),
         "uninstall": ("keeping", "Stop the fleet and remove what it needs to run."),
