@@ -91,9 +91,8 @@ def test_the_name_is_looked_up_once_and_the_connection_made_to_what_was_judged(m
             looked.append(host)
             return [(0, 0, 0, "", ("127.0.0.1" if len(looked) == 1 else "127.0.0.2", port))]
 
-        real = socket.create_connection
         made: list[Any] = []
-        monkeypatch.setattr(outward.socket, "getaddrinfo", first_allowed_then_elsewhere)
+        monkeypatch.setattr(socket, "getaddrinfo", first_allowed_then_elsewhere)
 
         def connecting(address: Any, **words: Any) -> Any:
             made.append(address)
@@ -102,10 +101,9 @@ def test_the_name_is_looked_up_once_and_the_connection_made_to_what_was_judged(m
             found.connect(address)
             return found
 
-        monkeypatch.setattr(outward.socket, "create_connection", connecting)
+        monkeypatch.setattr(socket, "create_connection", connecting)
         connection = outward.connect(outward.target_of(f"http://hooks.example:{port}/"), outward.Allowed(["127.0.0.1"]), timeout_s=5)
         connection.close()
-        assert real is not connecting
     assert looked == ["hooks.example"]
     assert made == [("127.0.0.1", port)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import ipaddress
+import re
 import socket
 import ssl
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ _EMBEDDING = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/9
 """IPv6 addresses whose last 32 bits are an IPv4 address: that one is called in the end."""
 _NEVER_PUBLIC = (ipaddress.IPv6Network("64:ff9b:1::/48"), ipaddress.IPv6Network("fec0::/10"))
 """Private ranges that `is_global` takes for public."""
+_HOST = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,253}")
 _URL_CHARACTERS = 2000
 
 
@@ -72,14 +74,9 @@ class Allowed:
             try:
                 self._networks.append(ipaddress.ip_network(place))
             except ValueError:
-                if (
-                    not place
-                    or not set(place) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
-                    or "." == place[0]
-                ):
-                    raise Invalid(
-                        f"{field} has {place[:100]!r}, which is no host name, address or network like 10.0.0.0/8.", field=field
-                    ) from None
+                if not _HOST.fullmatch(place):
+                    said = f"{field} has {place[:100]!r}, which is no host name, address or network like 10.0.0.0/8."
+                    raise Invalid(said, field=field) from None
                 self._hosts.add(place.lower())
 
     def has_host(self, host: str) -> bool:
@@ -138,9 +135,8 @@ def addresses(host: str, port: int, allowed: Allowed = NOTHING) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise NotRunning(
-            f"{host} can't be found ({getattr(error, 'strerror', None) or type(error).__name__}); is the name right?"
-        ) from error
+        said = getattr(error, "strerror", None) or type(error).__name__
+        raise NotRunning(f"{host} can't be found ({said}); is the name right?") from error
     places = list(dict.fromkeys(str(each[4][0]) for each in found))
     for place in places:
         check_address(host, place, allowed)
