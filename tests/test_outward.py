@@ -10,6 +10,7 @@ import pytest
 
 from covey.base import outward
 from covey.base.errors import Forbidden, Invalid, NotRunning
+from covey.base.target import target_of
 
 PRIVATE = (
     "127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
@@ -63,14 +64,14 @@ def test_what_is_no_place_can_t_be_allowed(place: str) -> None:
 )
 def test_what_is_no_plain_web_address_is_refused_by_its_field(url: str) -> None:
     with pytest.raises(Invalid) as caught:
-        outward.target_of(url, "webhooks.url")
+        target_of(url, "webhooks.url")
     assert caught.value.field == "webhooks.url"
 
 
 def test_an_address_comes_apart_with_its_query() -> None:
-    assert outward.target_of("https://Hooks.Example/a?b=c") == ("https", "hooks.example", 443, "/a?b=c")
-    assert outward.target_of("http://[::1]:80").authority == "[::1]"
-    assert outward.target_of("http://x:8080/").authority == "x:8080"
+    assert target_of("https://Hooks.Example/a?b=c") == ("https", "hooks.example", 443, "/a?b=c")
+    assert target_of("http://[::1]:80").authority == "[::1]"
+    assert target_of("http://x:8080/").authority == "x:8080"
 
 
 def test_one_private_address_among_public_ones_refuses_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +103,7 @@ def test_the_name_is_looked_up_once_and_the_connection_made_to_what_was_judged(m
             return found
 
         monkeypatch.setattr(socket, "create_connection", connecting)
-        connection = outward.connect(outward.target_of(f"http://hooks.example:{port}/"), outward.Allowed(["127.0.0.1"]), timeout_s=5)
+        connection = outward.connect(target_of(f"http://hooks.example:{port}/"), outward.Allowed(["127.0.0.1"]), timeout_s=5)
         connection.close()
     assert looked == ["hooks.example"]
     assert made == [("127.0.0.1", port)]
@@ -113,4 +114,4 @@ def test_nobody_there_is_said_and_no_redirect_or_proxy_is_taken(monkeypatch: pyt
         port = server.getsockname()[1]
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with pytest.raises(NotRunning, match="can't be reached"):
-        outward.connect(outward.target_of(f"http://127.0.0.1:{port}/"), outward.Allowed(["127.0.0.1"]), timeout_s=2)
+        outward.connect(target_of(f"http://127.0.0.1:{port}/"), outward.Allowed(["127.0.0.1"]), timeout_s=2)

@@ -6,62 +6,21 @@ otherwise the next time changes nothing. Nobody here follows a redirect. Blockin
 
 from __future__ import annotations
 
-import http.client
 import ipaddress
 import re
 import socket
 import ssl
 from collections.abc import Iterable
-from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from covey.base.errors import Forbidden, Invalid, NotRunning
+from covey.base.target import Target
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_PORTS = {"http": 80, "https": 443}
 _EMBEDDING = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
 """IPv6 addresses whose last 32 bits are an IPv4 address: that one is called in the end."""
 _NEVER_PUBLIC = (ipaddress.IPv6Network("64:ff9b:1::/48"), ipaddress.IPv6Network("fec0::/10"))
 """Private ranges that `is_global` takes for public."""
 _HOST = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,253}")
-_URL_CHARACTERS = 2000
-
-
-class Target(NamedTuple):
-    """An address to call, in its parts."""
-
-    scheme: str
-    host: str
-    port: int
-    path: str
-    """With the query."""
-
-    @property
-    def authority(self) -> str:
-        """What the Host header says."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
-
-
-def target_of(url: str, field: str = "url") -> Target:
-    """The parts of an http or https address. Pure.
-
-    Raises:
-        Invalid: It is none, or holds a password, which would end in logs.
-    """
-    try:
-        at = urlsplit(url)
-        port = at.port
-    except ValueError as error:
-        raise Invalid(f"{field} is no address ({error}); give one as https://host/path.", field=field) from error
-    if len(url) > _URL_CHARACTERS or not url.isascii() or not url.isprintable() or " " in url:
-        raise Invalid(f"{field} is at most {_URL_CHARACTERS:,} printable ASCII characters without spaces.", field=field)
-    if at.scheme not in _PORTS or not at.hostname or port == 0:
-        raise Invalid(f"{field} must be an http or https address, as https://host/path.", field=field)
-    if at.username is not None or at.password is not None:
-        raise Invalid(f"{field} holds a name or password before the host; leave it out and use a secret or a header.", field=field)
-    path = (at.path or "/") + (f"?{at.query}" if at.query else "")
-    return Target(at.scheme, at.hostname, port or _PORTS[at.scheme], path)
 
 
 class Allowed:
@@ -143,7 +102,7 @@ def addresses(host: str, port: int, allowed: Allowed = NOTHING) -> list[str]:
     return places
 
 
-def connect(target: Target, allowed: Allowed = NOTHING, *, timeout_s: float) -> http.client.HTTPConnection:
+def connect(target: Target, allowed: Allowed = NOTHING, *, timeout_s: float) -> socket.socket:
     """A connection to the target, made to an address that was judged; TLS is checked against the host's name.
 
     Raises:
@@ -151,15 +110,13 @@ def connect(target: Target, allowed: Allowed = NOTHING, *, timeout_s: float) -> 
         NotRunning: Nobody answers there.
     """
     sock = _socket(target, addresses(target.host, target.port, allowed), timeout_s)
+    if target.scheme == "http":
+        return sock
     try:
-        if target.scheme == "https":
-            sock = ssl.create_default_context().wrap_socket(sock, server_hostname=target.host)
+        return ssl.create_default_context().wrap_socket(sock, server_hostname=target.host)
     except OSError as error:
         sock.close()
         raise NotRunning(f"{target.authority} does not speak TLS as it should ({_said(error)}).") from error
-    connection = http.client.HTTPConnection(target.host, target.port, timeout=timeout_s)
-    connection.sock = sock
-    return connection
 
 
 def _socket(target: Target, places: list[str], timeout_s: float) -> socket.socket:
