@@ -13,7 +13,7 @@ import click
 import pytest
 
 from covey.cli import SECTIONS, cli
-from covey.cli.stream import Reader, Told
+from covey.client.stream import Reader, Told
 from tests.cli.conftest import Covey
 
 HEAVY = ("psycopg", "psutil", "uvicorn", "prometheus_client", "structlog")
