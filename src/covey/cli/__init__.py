@@ -29,6 +29,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "buddy": ("buddying", "Who watches whom; a look after one agent."),
         "incident": ("caring", "What befell agents, what was done, how long it took."),
         "context": ("remembering", "What an agent remembers; its archive; compression by hand."),
+        "node": ("machines", "The machines that run agents of this fleet."),
         "logs": ("logs", "What happened to an agent, or what its process printed."),
         "events": ("tasking", "What happened in the fleet, in order."),
         "agent": ("starting", "One agent alone, as containers run them."),
