@@ -169,12 +169,10 @@ class Lanes:
         return outcome or run.parts
 
     async def _begin(self, run: Run) -> Turn | None:
-        """The turn, once the start of a brain that has no process to be recorded is; None if it is to end already."""
+        """The turn; None if it is to end already."""
         if run.ended_by is not None:
             return None
         turn = await self._at.store.read(turn_of, run.work, self._at.settings.estimate_s, self._at.settings.hard_cap_s)
-        if self._at.brain.kind != "command" and run.work.task is not None:
-            await self._at.store.write(holding.started, run.work)
         cap = self._at.settings.hard_cap_s
         turn.deadline_s = min(turn.deadline_s or cap, self._at.agent.brain.timeout_s or cap)
         return turn

@@ -16,8 +16,8 @@ ADD_STEP = statement(__package__, "add_step")
 CUT = statement(__package__, "cut")
 
 
-def cut(tx: Transaction, row: Row, plan: Sequence[Step] | None, planned_by: str, note: str | None = None) -> None:
-    """Store the steps of a run, by a plan or by rule, and who does them, picked where nobody was named.
+def cut(tx: Transaction, row: Row, plan: Sequence[Step] | None, planned_by: str, note: str | None = None) -> Row:
+    """The run, once its steps are stored, by a plan or by rule, and who does them, picked where nobody was named.
 
     Raises:
         NoWorker: Nobody is able to do a step.
@@ -46,8 +46,9 @@ def cut(tx: Transaction, row: Row, plan: Sequence[Step] | None, planned_by: str,
             wanted=step.wanted,
             needs=msgspec.json.encode(step.needs).decode(),
         )
-    tx.run(CUT, id=row.id, workers=msgspec.json.encode(names).decode(), planned_by=planned_by, note=note)
+    found = tx.one(CUT, id=row.id, workers=msgspec.json.encode(names).decode(), planned_by=planned_by, note=note)
     tx.happened("team.planned", agent=draft.supervisor, subject=row.id, by=planned_by, steps=len(steps), workers=names, note=note)
+    return found
 
 
 def fall_back(tx: Transaction, row: Row, why: str) -> str | None:
