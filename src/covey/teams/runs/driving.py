@@ -61,9 +61,9 @@ def advance(tx: Transaction, run_id: str) -> None:
     _go_on(Look(tx, row), collecting.collected(tx, row))
 
 
-def begin(tx: Transaction, row: Row) -> None:
-    """The first steps of a run, which has just got them and is nobody else's yet, go out."""
-    _go_on(Look(tx, row), [])
+def begin(look: Look) -> None:
+    """The first steps of a run that has just got them go out."""
+    _go_on(look, [])
 
 
 def _go_on(look: Look, out: Sequence[Row]) -> None:

@@ -45,7 +45,7 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
     )
     tx.happened("team.started", agent=draft.supervisor, subject=ident, by=by.name, head=draft.goal[:120], mode=draft.mode, workers=workers)
     if not asking.ask(tx, row, draft, by):
-        driving.begin(tx, laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
+        driving.begin(laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
     return reading.show(tx, ident)
 
 
@@ -98,7 +98,7 @@ def take_plan(tx: Transaction, task_id: str, steps: Sequence[Step], planner: str
         NoWorker: Nobody is able to do a step.
     """
     row = _awaiting(tx, task_id)
-    driving.begin(tx, laying.cut(tx, row, steps, planner))
+    driving.begin(laying.cut(tx, row, steps, planner))
 
 
 def _awaiting(tx: Transaction, task_id: str) -> Row:
