@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from covey.agents import configuring
+from covey.app import teaming
 from covey.app.fleet import Fleet
 from covey.base.clock import SystemClock
 from covey.base.errors import Invalid, Unknown
@@ -155,6 +156,36 @@ async def test_after_its_time_supervise_answers_as_it_stands_and_the_run_goes_on
         assert (await live.fleet.cancel_team(run.team_id)).state == "cancelled"
         with pytest.raises(Unknown):
             await live.supervise(workers=["codr"])
+
+
+@rule("Q2", "M4b")
+@pytest.mark.parametrize("told", [True, False])
+async def test_supervise_is_rung_and_waits_for_no_look_of_its_own(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, told: bool
+) -> None:
+    monkeypatch.setattr(teaming, "LOOK_S", 1000.0)
+    monkeypatch.setattr(teaming, "SOON_S", 1000.0)
+    parts = [Part(description="a"), Part(description="b", needs=[1])]
+    async with at_work(database, tmp_path, "coder", script=Script(say("$text"))) as live:
+        tell = live.told.append if told else None
+        run = await asyncio.wait_for(live.fleet.supervise("g", parts=parts, workers=["coder"], on_progress=tell), 30)
+    assert (run.state, run.summary) == ("done", "a | b")
+    assert [each["kind"] for each in live.told].count("team.step") == (2 if told else 0)
+
+
+@rule("Q2", "M4b")
+async def test_supervise_answers_where_no_bell_can_be_heard(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def deaf(*_: object, **__: object) -> None:
+        raise OSError("no room for a socket")
+
+    monkeypatch.setattr(teaming, "LOOK_S", 0.02)
+    async with at_work(database, tmp_path, "coder", script=Script(say("$text"))) as live:
+        monkeypatch.setattr(live.store.bell, "listen", deaf)
+        run = await asyncio.wait_for(live.fleet.supervise("g", parts=["a"], workers=["coder"]), 30)
+    assert run.summary == "a"
+    assert "the bell can't be heard" in caplog.text
 
 
 # the API

@@ -92,11 +92,11 @@ async def _followed(store: Store, clock: Clock, run: TeamRun, rung: asyncio.Even
         if not look.is_open or clock.boot() >= until:
             return
         if not look.more:
-            await _next_ring(store, clock, rung, until)
+            await _next_ring(store, clock, rung, until, LOOK_S)
         look = await store.read(_next, run.team_id, look.bookmark)
 
 
-async def _next_ring(store: Store, clock: Clock, rung: asyncio.Event, until: float, look_s: float = LOOK_S) -> None:
+async def _next_ring(store: Store, clock: Clock, rung: asyncio.Event, until: float, look_s: float) -> None:
     """Wait until something happened to a run, or it is time to look all the same, and to see to it that runs go on."""
     left = max(0.0, until - clock.boot())
     if not await rung_within(rung, min(left, look_s), clock) and look_s >= LOOK_S:
