@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from covey.agents.model import Caller
 from covey.base.clock import Clock
-from covey.base.loops import rung_within
+from covey.base.rings import rung_within
 from covey.store import Store, Transaction, events
 from covey.store.events import Bookmark, Event
 from covey.teams.runs import driving, reading, starting

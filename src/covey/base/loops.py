@@ -1,8 +1,7 @@
-"""Rounds that repeat, and what wakes them. A loop is `every(interval, one_round)`; a test calls the round itself."""
+"""Rounds that repeat. A loop is `every(interval, one_round)`; a test calls the round itself."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -22,17 +21,3 @@ async def every(interval_s: float, one_round: Callable[[], Awaitable[object]], c
         except Exception:
             log.exception("a round of %s failed; the next one runs in %s s", name or one_round, interval_s)
         await clock.sleep(interval_s)
-
-
-async def rung_within(ring: asyncio.Event, seconds: float, clock: Clock) -> bool:
-    """Whether it rang within so long; the ring is heard then, and the next one is another."""
-    if not ring.is_set():
-        waiting: set[asyncio.Future[object]] = {asyncio.ensure_future(ring.wait()), asyncio.ensure_future(clock.sleep(seconds))}
-        try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in waiting:
-                each.cancel()
-    rang = ring.is_set()
-    ring.clear()
-    return rang
