@@ -226,7 +226,9 @@ async def test_a_round_asks_the_store_only_if_somebody_has_written(
     clock.at += 0.7
     await fleet.write(living.beat, "coder", pid=1)
     await view.round()
-    assert read(shared / "communication/heartbeats.json")["coder"]["lastHeartbeat"] == pytest.approx(clock.wall(), abs=0.01), "it writes no event"
+    assert read(shared / "communication/heartbeats.json")["coder"]["lastHeartbeat"] == pytest.approx(clock.wall(), abs=0.01), (
+        "it writes no event"
+    )
 
 
 @rule("S1")

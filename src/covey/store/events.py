@@ -16,7 +16,7 @@ LAST = statement(__package__, "events_last")
 OF_SUBJECT = statement(__package__, "events_of_subject")
 OF_AGENT = statement(__package__, "events_of_agent")
 BOOKMARK = statement(__package__, "bookmark")
-SET_BOOKMARK = statement(__package__, "set_bookmark", is_note=True)
+SET_BOOKMARK = statement(__package__, "set_bookmark", is_quiet=True)
 PRUNE = statement(__package__, "events_prune")
 SIZE = statement(__package__, "events_size")
 
