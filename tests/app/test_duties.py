@@ -91,8 +91,8 @@ async def test_news_are_not_missed_in_a_busy_fleet(fleet: Store, node: NotingNod
 
 @rule("H7a")
 async def test_news_are_read_only_if_somebody_has_written(fleet: Store, node: NotingNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    if fleet.tally() is None:
-        pytest.skip("a server keeps no tally")
+    if fleet.stamp() is None:
+        pytest.skip("a server keeps no stamp")
     news = News(fleet, lambda: None)
     news.node = node  # type: ignore[assignment]
     await news.one_round()
@@ -198,7 +198,7 @@ async def test_what_is_past_its_retention_goes_by_a_duty_of_the_leader(fleet: St
 
 
 def test_each_kind_of_thing_that_ends_has_a_retention() -> None:
-    assert set(CLOSED) == {"messages", "tasks", "runs", "incidents", "lent tasks", "handoffs", "teams", "votes"}
+    assert set(CLOSED) == {"messages", "tasks", "runs", "incidents", "lent tasks", "handoffs", "teams", "votes", "figures"}
 
 
 @rule("T2")

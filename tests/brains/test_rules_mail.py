@@ -82,7 +82,7 @@ async def test_what_it_can_not_answer_it_says_and_what_it_can(coder: Thinker, as
     assert outcome.data == {}
 
 
-async def test_news_is_quietd_without_a_reply(coder: Thinker) -> None:
+async def test_news_is_noted_without_a_reply(coder: Thinker) -> None:
     for kind in ("notification", "update", "feedback", "alert", "response"):
         outcome = await coder.hears("The build is green. How is the system", sender="ops", type=kind, requires_response=False)
         assert (outcome.kind, outcome.messages) == ("done", [])

@@ -212,8 +212,8 @@ async def test_a_round_in_which_nothing_happened_writes_nothing(view: View, flee
 async def test_a_round_asks_the_store_only_if_somebody_has_written(
     view: View, fleet: Store, shared: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if fleet.tally() is None:
-        pytest.skip("a server keeps no tally")
+    if fleet.stamp() is None:
+        pytest.skip("a server keeps no stamp")
     await fleet.write(living.arrive, "coder", node="here", pid=1, start_ticks=1, boot_id="b", port=8002)
     await go(fleet, view)
     for _ in range(3):  # what was put off is made

@@ -1,4 +1,4 @@
-"""What an idle agent and an idle sweep do: they look when somebody has written or something falls due, and else read the tally alone."""
+"""What an idle agent and an idle sweep do: they look when somebody has written or something falls due, and else read the stamp alone."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def test_an_agent_for_whom_nothing_happens_does_not_ask_the_store_each_sec
         before = looks.ended
         for _ in range(5):
             await clock.step(POLL_S)
-        assert looks.ended - before <= (0 if fleet.tally() else 2)
+        assert looks.ended - before <= (0 if fleet.stamp() else 2)
 
 
 @rule("M4b")
@@ -107,7 +107,7 @@ async def test_a_hint_that_was_lost_is_made_good_within_a_second_by_an_agent_tha
         task = await coder.add()
         before = looks.ended
         await clock.step(POLL_S)
-        if fleet.tally() is None:  # nobody tells of changes there, so it looks as often as an agent that is not lively
+        if fleet.stamp() is None:  # nobody tells of changes there, so it looks as often as an agent that is not lively
             await clock.step(IDLE_POLL_S - POLL_S)
         await coder.in_state(task, "done")
         assert looks.ended > before
@@ -148,8 +148,8 @@ def test_an_agent_behind_an_open_breaker_rests_until_shortly_before_it_half_open
 async def test_a_sweep_of_a_fleet_where_nothing_happens_asks_nothing(
     fleet: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if fleet.tally() is None:
-        pytest.skip("a server keeps no tally")
+    if fleet.stamp() is None:
+        pytest.skip("a server keeps no stamp")
     sweeper = Sweeper(fleet, START_S, clock)
     await sweeper.one_round()
     await sweeper.one_round()  # what the first one wrote made it look again

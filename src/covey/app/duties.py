@@ -13,6 +13,7 @@ from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.figures import recording as figures
 from covey.healing import cleaning, lending
 from covey.healing import retention as incidents
 from covey.healing.cycle import Cycle, Lead
@@ -51,6 +52,7 @@ LEND_S = 5.0
 ROOM_S = 15.0
 UNABLE_S = 15.0
 CYCLE_LOOK_S = 10.0
+FIGURES_S = 5.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
@@ -64,6 +66,7 @@ CLOSED: dict[str, upkeep.Prune] = {
     "handoffs": handoffs.prune,
     "votes": votes.prune,
     "teams": teams.prune,
+    "figures": figures.prune,
 }
 
 
@@ -98,8 +101,8 @@ class News:
     async def one_round(self, _fence: int = 0) -> None:
         """Read on and act, if anybody has written. The first round only marks where to begin."""
         async with self._one_at_a_time:
-            tally = self._store.tally()
-            if tally is not None and tally.changes == self._seen:
+            stamp = self._store.stamp()
+            if stamp is not None and stamp.changes == self._seen:
                 return
             if self._at is None:
                 self._at = await self._store.read(events.last)
@@ -109,7 +112,7 @@ class News:
                 self._at, full = page.bookmark, page.full
                 for event in page.events:
                     self._act(event)
-            self._seen = tally.changes if tally is not None else None
+            self._seen = stamp.changes if stamp is not None else None
 
     def _act(self, event: events.Event) -> None:
         if self.node is None:
@@ -231,6 +234,7 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
         Duty("work for nobody", UNABLE_S, True, Onlooker(store, lambda: keeping.settings().stale_s).one_round),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s, clock).one_round),
         Duty("lapsed leases", 5.0, True, free),
+        Duty("figures", FIGURES_S, True, figures.Recorder(store).one_round),
         Duty("retention", TIDY_S, True, tidy),
         Duty("news", NEWS_S, False, news.one_round),
     ]

@@ -57,7 +57,7 @@ class Logs:
         """Logs whose lines are lost, which was said."""
         self._output_due = 0.0
         self._seen: int | None = None
-        """The tally of changes up to which everything is written."""
+        """The stamp of changes up to which everything is written."""
         self._made = False
 
     async def round(self) -> None:
@@ -85,12 +85,12 @@ class Logs:
 
     async def _write_new(self) -> None:
         """Write what is new, some pages at most; nothing is read while nobody has written."""
-        tally = self._store.tally()
-        if tally is not None and tally.changes == self._seen:
+        stamp = self._store.stamp()
+        if stamp is not None and stamp.changes == self._seen:
             return
         for _ in range(PAGES_A_ROUND):
             if not await self._write_page():
-                self._seen = tally.changes if tally is not None else None
+                self._seen = stamp.changes if stamp is not None else None
                 break
 
     async def _write_page(self) -> bool:

@@ -134,11 +134,11 @@ class View:
             self._folder.forget()
             self._refresh_due, self._rests_until = now, 0.0
         self._round_at = now
-        tally = self._store.tally()
-        if tally is None or tally.commits != self._seen or now >= self._rests_until:
+        stamp = self._store.stamp()
+        if stamp is None or stamp.commits != self._seen or now >= self._rests_until:
             self._rests_until = 0.0
             self._rests_until = now + await self._see(now)
-            self._seen = tally.commits if tally is not None else None
+            self._seen = stamp.commits if stamp is not None else None
         if now >= self._refresh_due:
             await self._refresh()
             self._refresh_due = now + REFRESH_S

@@ -31,7 +31,7 @@ IDLE_POLL_S = 3.0
 STIRRED_S = 90.0
 """An agent of which nothing was heard for so long looks less often, if a look each second is dear: longer than any backoff."""
 FEW = 64
-"""In a fleet of so many agents at most each looks within a second of any change: a look is cheap, and changes are told by the tally."""
+"""In a fleet of so many agents at most each looks within a second of any change: a look is cheap, and changes are told by the stamp."""
 
 
 class Runner:
@@ -72,7 +72,7 @@ class Runner:
         """When there was last anything for it, and when it last looked."""
         self._seen: int | None = None
         self._rests_until = 0.0
-        """Until then, and as long as the tally is what it was, a look would find what the last one found."""
+        """Until then, and as long as the stamp is what it was, a look would find what the last one found."""
         self._heard_at = clock.boot()
         """When the store last took a heartbeat, and with it renewed all leases."""
         self._loops: list[asyncio.Task[None]] = []
@@ -213,19 +213,19 @@ class Runner:
 
     def _is_to_look(self) -> bool:
         """Whether another look may find what the last one did not. Where a look is dear, who is not lively looks less often."""
-        now, tally = self._clock.boot(), self._store.tally()
-        if tally is not None and tally.changes == self._seen and now < self._rests_until:
+        now, stamp = self._clock.boot(), self._store.stamp()
+        if stamp is not None and stamp.changes == self._seen and now < self._rests_until:
             return False
-        cheap = tally is not None and len(self._settings.agents) <= FEW
+        cheap = stamp is not None and len(self._settings.agents) <= FEW
         lively = cheap or self.busy or now - self._stirred_at < STIRRED_S
         return now - self._looked_at >= (POLL_S if lively else IDLE_POLL_S) - POLL_S / 2
 
     async def poll(self) -> Standing:
         """Look at what is ready and how flags and leases stand, and act on it."""
-        self._looked_at, tally, self._rests_until = self._clock.boot(), self._store.tally(), 0.0
+        self._looked_at, stamp, self._rests_until = self._clock.boot(), self._store.stamp(), 0.0
         found = await self._store.read(standing, self.agent.id, self._held(), self._settings.digest_s)
-        if found.rests and tally is not None:
-            self._seen, self._rests_until = tally.changes, self._looked_at + AHEAD_S
+        if found.rests and stamp is not None:
+            self._seen, self._rests_until = stamp.changes, self._looked_at + AHEAD_S
         self._takes_work, self._lanes.stopped = found.takes_work, found.stopped
         if self.busy or found.mail or found.tasks:
             self._stirred_at = self._clock.boot()

@@ -1,6 +1,6 @@
 """What an agent's poll asks: is anything ready, do my flags and leases stand, is there a leader. One cheap read.
 
-It tells too whether to look again is any use while nobody writes: then a poll reads the store's tally alone (M4b).
+It tells too whether to look again is any use while nobody writes: then a poll reads the store's stamp alone (M4b).
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ PARTS: tuple[Part, ...] = (
 class Sweeper:
     """The sweep, for whoever leads, or for each agent while nobody does. `start_s`: how long a claim may be without a started brain.
 
-    While nobody writes and nothing falls due a round reads the store's tally alone.
+    While nobody writes and nothing falls due a round reads the store's stamp alone.
     """
 
     def __init__(self, store: Store, start_s: float, clock: Clock) -> None:
@@ -154,14 +154,14 @@ class Sweeper:
 
     def _rests(self) -> bool:
         """Whether nothing can be due: nobody has written since it was so for some time to come."""
-        tally = self._store.tally()
-        return tally is not None and tally.changes == self._seen and self._clock.boot() < self._rests_until
+        stamp = self._store.stamp()
+        return stamp is not None and stamp.changes == self._seen and self._clock.boot() < self._rests_until
 
     async def _is_due(self) -> bool:
-        tally, began = self._store.tally(), self._clock.boot()
+        stamp, began = self._store.stamp(), self._clock.boot()
         found = await self._store.read(look, self._start_s)
-        if tally is not None and not found.soon:
-            self._seen, self._rests_until = tally.changes, began + AHEAD_S
+        if stamp is not None and not found.soon:
+            self._seen, self._rests_until = stamp.changes, began + AHEAD_S
         return found.now
 
     def _count(self, part: Part, answer: int | BaseException) -> int:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from covey.base.ids import Ids
 from covey.store.transaction import Transaction
-from covey.store.turns import Tally
+from covey.store.turns import Stamp
 
 
 class Writer(Protocol):
@@ -94,7 +94,7 @@ class Engine(Protocol):
         """Give room that is no longer used back to the disk."""
         ...
 
-    def tally(self) -> Tally | None:
+    def stamp(self) -> Stamp | None:
         """How many commits there were, known without a query; None where that is not known."""
         ...
 

@@ -1,7 +1,7 @@
-"""Whose turn it is to write to the embedded store, over all processes: an flock, with its holder's name in the file, and a tally.
+"""Whose turn it is to write to the embedded store, over all processes: an flock, with its holder's name in the file, and a stamp.
 
 SQLite's own waiting is not fair (measured: one process wrote once while another wrote 7,000 times); the kernel's is.
-The tally counts commits, so that whoever polls need not ask the store as long as nobody has written.
+The stamp counts commits, so that whoever polls need not ask the store as long as nobody has written.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from covey.base.errors import StoreUnavailable
 
 _FREE = b"free".ljust(42)
 _UNCOUNTED = b" " * 42
-"""What a version that keeps no tally leaves when its turn ends."""
+"""What a version that keeps no stamp leaves when its turn ends."""
 _USED = (64, b"in use\n")
-_TALLY_AT = 128
-_TALLY = struct.Struct("<QQ")
+_STAMP_AT = 128
+_STAMP = struct.Struct("<QQ")
 
 
-class Tally(NamedTuple):
+class Stamp(NamedTuple):
     """How many commits there were: those that changed something that somebody may wait for, and all, heartbeats and bookmarks too."""
 
     changes: int
@@ -76,13 +76,13 @@ class TurnLock:
             )
         before = os.pread(self._fd, len(_FREE), 0)
         os.pwrite(self._fd, b"%-20d %-20.6f\n" % (self._pid, self._clock.boot()), 0)
-        if before != _FREE:  # whoever had the turn died in it, or counts nothing: there may be a commit that is not in the tally
+        if before != _FREE:  # whoever had the turn died in it, or counts nothing: there may be a commit that is not in the stamp
             self.count(changed=True)
 
     def count(self, *, changed: bool) -> None:
-        """Add a commit to the tally; `changed`: it changed something that somebody may wait for."""
-        tally = _tally(os.pread(self._fd, _TALLY.size, _TALLY_AT))
-        os.pwrite(self._fd, _TALLY.pack(tally.changes + changed, tally.commits + 1), _TALLY_AT)
+        """Add a commit to the stamp; `changed`: it changed something that somebody may wait for."""
+        stamp = _stamp(os.pread(self._fd, _STAMP.size, _STAMP_AT))
+        os.pwrite(self._fd, _STAMP.pack(stamp.changes + changed, stamp.commits + 1), _STAMP_AT)
 
     def give(self) -> None:
         """End the turn."""
@@ -103,22 +103,22 @@ class TurnLock:
         os.close(self._fd)
 
 
-class TallyReader:
-    """Reads the tally without a turn; blocking, but no longer than a byte takes from memory."""
+class StampReader:
+    """Reads the stamp without a turn; blocking, but no longer than a byte takes from memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._fd = -1
 
-    def read(self) -> Tally | None:
-        """The tally as it is now; None if there is none to rely on: no file, or a version that does not count was the last to write."""
+    def read(self) -> Stamp | None:
+        """The stamp as it is now; None if there is none to rely on: no file, or a version that does not count was the last to write."""
         try:
             if self._fd < 0:
                 self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-            found = os.pread(self._fd, _TALLY_AT + _TALLY.size, 0)
+            found = os.pread(self._fd, _STAMP_AT + _STAMP.size, 0)
         except OSError:
             return None
-        return None if found.startswith(_UNCOUNTED) else _tally(found[_TALLY_AT:])
+        return None if found.startswith(_UNCOUNTED) else _stamp(found[_STAMP_AT:])
 
     def close(self) -> None:
         """Give back the descriptor."""
@@ -127,8 +127,8 @@ class TallyReader:
             self._fd = -1
 
 
-def _tally(found: bytes) -> Tally:
-    return Tally(*_TALLY.unpack(found)) if len(found) == _TALLY.size else Tally(0, 0)
+def _stamp(found: bytes) -> Stamp:
+    return Stamp(*_STAMP.unpack(found)) if len(found) == _STAMP.size else Stamp(0, 0)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The tally of commits: whoever polls reads it instead of asking the store, and trusts it only as far as it can be trusted (M4b)."""
+"""The stamp of commits: whoever polls reads it instead of asking the store, and trusts it only as far as it can be trusted (M4b)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from covey.nodes import records
 from covey.store import Store, Transaction, events, relaxed
 from covey.store.batches import write_alone
 from covey.store.sqlite import SqliteEngine
-from covey.store.turns import Tally, TurnLock, turn
+from covey.store.turns import Stamp, TurnLock, turn
 from tests.rules import rule
 from tests.store.verbs import get, put
 
@@ -26,8 +26,8 @@ def engine(tmp_path: Path) -> SqliteEngine:
     return found
 
 
-def tally_of(engine: SqliteEngine) -> Tally:
-    found = engine.tally()
+def stamp_of(engine: SqliteEngine) -> Stamp:
+    found = engine.stamp()
     assert found is not None
     return found
 
@@ -47,43 +47,43 @@ def fail(tx: Transaction) -> None:
 @rule("M4b")
 def test_every_commit_that_changes_something_is_counted_whoever_makes_it(engine: SqliteEngine) -> None:
     other = SqliteEngine(engine.path, SystemClock())
-    before = tally_of(engine)
+    before = stamp_of(engine)
     write_alone(other, put, "a", "1")
     write_alone(engine, ring)
-    assert tally_of(engine) == tally_of(other) == (before.changes + 2, before.commits + 2)
+    assert stamp_of(engine) == stamp_of(other) == (before.changes + 2, before.commits + 2)
 
 
 @rule("M4b")
 def test_reads_and_what_was_undone_are_not_counted(engine: SqliteEngine) -> None:
     write_alone(engine, put, "a", "1")
-    before = tally_of(engine)
+    before = stamp_of(engine)
     assert write_alone(engine, get, "a") == "1"
     with pytest.raises(ZeroDivisionError):
         write_alone(engine, fail)
-    assert tally_of(engine) == before
+    assert stamp_of(engine) == before
 
 
 @rule("M4b", "A8")
 async def test_signs_of_life_and_bookmarks_are_commits_that_nobody_has_to_look_for(fleet: Store) -> None:
-    if fleet.tally() is None:
-        pytest.skip("a server keeps no tally")
+    if fleet.stamp() is None:
+        pytest.skip("a server keeps no stamp")
     await fleet.write(living.arrive, "coder", node="here", pid=1, start_ticks=1, boot_id="b", port=1)
     await fleet.write(records.register, "here", host="h", pid=1, start_ticks=1, boot_id="b", version="1")
     assert await fleet.write(records.beat, "here") == 1  # a leader is elected, which is news
-    before = fleet.tally()
+    before = fleet.stamp()
     await fleet.write(living.beat, "coder", pid=1)
     assert await fleet.write(records.beat, "here") == 1
     await fleet.write(events.set_bookmark, "logs", events.START)
-    after = fleet.tally()
+    after = fleet.stamp()
     assert before is not None
     assert after == (before.changes, before.commits + 3)
 
 
 @rule("M4b")
-@pytest.mark.parametrize("left", ["the holder's name, as who was killed leaves it", "blanks, as a version without a tally does"])
+@pytest.mark.parametrize("left", ["the holder's name, as who was killed leaves it", "blanks, as a version without a stamp does"])
 def test_after_a_holder_that_may_not_have_counted_the_next_one_counts_for_it(engine: SqliteEngine, left: str) -> None:
     write_alone(engine, put, "a", "1")
-    before = tally_of(engine)
+    before = stamp_of(engine)
     lock = TurnLock(engine.lock_path, SystemClock())
     lock.take()
     if left.startswith("blanks"):
@@ -91,17 +91,17 @@ def test_after_a_holder_that_may_not_have_counted_the_next_one_counts_for_it(eng
         file = os.open(engine.lock_path, os.O_WRONLY)
         os.pwrite(file, b" " * 42, 0)
         os.close(file)
-        assert engine.tally() is None  # so that whoever polls looks
+        assert engine.stamp() is None  # so that whoever polls looks
     lock.close()
     with turn(engine.lock_path, SystemClock()):
         pass
-    assert tally_of(engine).changes == before.changes + 1
+    assert stamp_of(engine).changes == before.changes + 1
 
 
 @rule("M4b")
-def test_a_store_whose_lock_file_is_gone_has_no_tally(tmp_path: Path) -> None:
+def test_a_store_whose_lock_file_is_gone_has_no_stamp(tmp_path: Path) -> None:
     engine = SqliteEngine(tmp_path / "store.db", SystemClock())
-    assert engine.tally() is None
+    assert engine.stamp() is None
     engine.close()
 
 
