@@ -80,7 +80,7 @@ async def _at_work(store: Store, stack: AsyncExitStack) -> None:
             clock=SystemClock(),
             node="here",
             pid=me.pid,
-            sweep=Sweeper(store, CREW.start_s).one_round,
+            sweep=Sweeper(store, CREW.start_s, SystemClock()).one_round,
             leave=lambda why, code: sys.exit(f"{why} ({code})"),
         )
         await runner.start()

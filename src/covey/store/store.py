@@ -15,6 +15,7 @@ from covey.store.batches import Job
 from covey.store.bell import Bell
 from covey.store.engine import Engine, Reader
 from covey.store.transaction import Broken, Retry, Transaction
+from covey.store.turns import Stamp
 from covey.store.writing import WriterThread, answer
 
 P = ParamSpec("P")
@@ -82,6 +83,10 @@ class Store:
                 )
                 job.answer()
         self._patience = loop.call_later(self._patience_s / 6, self._lose_patience, loop) if self._waiting else None
+
+    def stamp(self) -> Stamp | None:
+        """How many commits there were, of all processes, known without a query; None if it is not known, so that one must look."""
+        return self.engine.stamp()
 
     async def read(self, verb: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """What the verb answers, from one snapshot."""
