@@ -62,6 +62,8 @@ class Batch:
         self._writer = writer
         self.verbs_s = 0.0
         """How long the verbs of the last run took, without the commit."""
+        self.commit_s = 0.0
+        """How long its commit took."""
 
     def run(self, jobs: list[Job]) -> set[str]:
         """Run and commit all jobs, their results and errors set; whom to ring."""
@@ -103,8 +105,10 @@ class Batch:
                 elif not _run_plain(tx, job):
                     self._writer.rollback()
                     return self._once(jobs, apart=True)
-            self.verbs_s = time.perf_counter() - started
+            done = time.perf_counter()
+            self.verbs_s = done - started
             self._writer.commit(tx)
+            self.commit_s = time.perf_counter() - done
         except BaseException:
             self._writer.rollback()
             raise

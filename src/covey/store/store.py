@@ -14,6 +14,7 @@ from covey.base.ids import Ids
 from covey.store.batches import Job
 from covey.store.bell import Bell
 from covey.store.engine import Engine, Reader
+from covey.store.measured import Measured
 from covey.store.transaction import Broken, Retry, Transaction
 from covey.store.writing import WriterThread
 
@@ -35,6 +36,7 @@ class Store:
         self.engine = engine
         self.bell = bell
         self.ids = ids or Ids()
+        self._measured = Measured()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[WriterThread] = []
         self._own_executor = executor is None
@@ -58,7 +60,8 @@ class Store:
         job = Job(verb, args, kwargs, loop)
         if not self._threads:
             self._threads = [
-                WriterThread(self.engine, self.ids, self._jobs, self.bell, f"covey-write-{n}") for n in range(self.engine.writers)
+                WriterThread(self.engine, self.ids, self._jobs, self.bell, self._measured, f"covey-write-{n}")
+                for n in range(self.engine.writers)
             ]
         self._jobs.put(job)
         assert job.future is not None
@@ -70,6 +73,10 @@ class Store:
             return result
         finally:
             self._waiting.pop(id(job), None)
+
+    def measured(self) -> dict[str, Any]:
+        """What this process measured of its writes since its start, as JSON."""
+        return self._measured.shown(len(self._waiting))
 
     def _lose_patience(self, loop: asyncio.AbstractEventLoop) -> None:
         """Tell callers who waited too long that the store is busy. A verb that a writer has taken is not touched."""

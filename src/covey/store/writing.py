@@ -6,12 +6,14 @@ import asyncio
 import logging
 import queue
 import threading
+import time
 
 from covey.base.errors import CoveyError, StoreUnavailable
 from covey.base.ids import Ids
 from covey.store.batches import Batch, Job
 from covey.store.bell import NEWS, Bell
 from covey.store.engine import Engine, Writer
+from covey.store.measured import Measured
 
 log = logging.getLogger("covey.store")
 
@@ -23,11 +25,12 @@ BATCH_S = 0.02
 class WriterThread:
     """A thread that owns one writing connection and empties the queue."""
 
-    def __init__(self, engine: Engine, ids: Ids, jobs: queue.SimpleQueue[Job | None], bell: Bell, name: str) -> None:
+    def __init__(self, engine: Engine, ids: Ids, jobs: queue.SimpleQueue[Job | None], bell: Bell, measured: Measured, name: str) -> None:
         self._engine = engine
         self._ids = ids
         self._jobs = jobs
         self._bell = bell
+        self._measured = measured
         self._most = BATCH_VERBS
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
@@ -55,7 +58,9 @@ class WriterThread:
 
     def _turn(self, writer: Writer, first: Job) -> None:
         """Wait for this process's turn, take what waits by then, run it, answer."""
+        came = time.perf_counter()
         writer.wait_turn()
+        turn_s = time.perf_counter() - came
         jobs: list[Job] = []
         bells: set[str] = set()
         try:
@@ -64,6 +69,7 @@ class WriterThread:
                 batch = Batch(writer)
                 bells = batch.run(jobs)
                 self._most = most_verbs(len(jobs), batch.verbs_s)
+                self._measured.batch(len(jobs), batch.commit_s, turn_s, len(bells))
         except BaseException as error:
             for job in jobs:
                 job.error = StoreUnavailable(
