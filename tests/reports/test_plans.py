@@ -20,7 +20,7 @@ NO_LARGER_THAN_THE_FLEET = {"budgets": {"budgets"}, "plannings": {"plannings"}, 
 """They go through a table with a row for each agent, or each node, at most."""
 PARTIAL = {
     *("tasks_ready", "tasks_open", "tasks_by_project", "incidents_open"),
-    *("copies_leased", "copies_deferred", "handoffs_open", "votes_due"),
+    *("copies_leased", "copies_deferred", "handoffs_due", "votes_due"),
 }
 
 
