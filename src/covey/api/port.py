@@ -17,6 +17,7 @@ from covey.api.call import KEY, Call, Disconnected, call_of
 from covey.api.door import FleetDoor
 from covey.api.hosts import Hosts, asked
 from covey.api.operations import Operation, admit
+from covey.base import tracing
 from covey.base.errors import CoveyError, Failed, MethodNotAllowed, NotFound
 
 log = logging.getLogger("covey.api")
@@ -120,7 +121,8 @@ class Endpoint:
         call.query = call.read_query(operation.query)
         if operation.method != "GET":
             call.body = await call.read_body(operation.body, self._empty)
-        answer = await operation.handler(call)
+        with tracing.entered(tracing.parse(call.headers.get(b"traceparent", b"").decode("latin-1"))):
+            answer = await operation.handler(call)
         if isinstance(answer, Stream):
             await call.stream(answer)
         else:

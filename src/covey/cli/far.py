@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from covey.base import token_file
+from covey.base import token_file, tracing
 from covey.base.errors import CoveyError, Invalid, NotRunning, Unauthorized
 from covey.cli.stream import Reader, Told
 
@@ -77,7 +77,9 @@ class Far:
     def _ask(
         self, connection: http.client.HTTPConnection, method: str, target: str, raw: bytes, headers: dict[str, str]
     ) -> http.client.HTTPResponse:
-        connection.request(method, self._at.path.rstrip("/") + target, raw, {"Content-Type": "application/json"} | headers)
+        trace = tracing.inherited(os.environ)
+        usual = {"Content-Type": "application/json"} | ({"traceparent": trace.header} if trace is not None else {})
+        connection.request(method, self._at.path.rstrip("/") + target, raw, usual | headers)
         return connection.getresponse()
 
     def _lost(self, error: Exception) -> CoveyError:

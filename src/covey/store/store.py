@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from covey.base.errors import StoreBusy, StoreUnavailable
 from covey.base.ids import Ids
+from covey.base.tracing import UNRECORDED, Spans
 from covey.store.batches import Job
 from covey.store.bell import Bell
 from covey.store.engine import Engine, Reader
@@ -31,10 +32,18 @@ class Store:
     """
 
     def __init__(
-        self, engine: Engine, bell: Bell, *, ids: Ids | None = None, executor: Executor | None = None, patience_s: float = GIVE_UP_S
+        self,
+        engine: Engine,
+        bell: Bell,
+        *,
+        ids: Ids | None = None,
+        executor: Executor | None = None,
+        patience_s: float = GIVE_UP_S,
+        spans: Spans = UNRECORDED,
     ) -> None:
         self.engine = engine
         self.bell = bell
+        self.spans = spans
         self.ids = ids or Ids()
         self._measured = Measured()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -60,7 +69,9 @@ class Store:
         job = Job(verb, args, kwargs, loop)
         if not self._threads:
             self._threads = [
-                WriterThread(self.engine, self.ids, self._jobs, self.bell, self._measured, f"covey-write-{n}")
+                WriterThread(
+                    self.engine, self.ids, self._jobs, self.bell, measured=self._measured, spans=self.spans, name=f"covey-write-{n}"
+                )
                 for n in range(self.engine.writers)
             ]
         self._jobs.put(job)
@@ -147,3 +158,5 @@ class Store:
             self._readers.get_nowait().close()
         self.engine.close()
         await asyncio.to_thread(self.bell.close)
+        if self.spans.on:
+            await asyncio.to_thread(self.spans.close)

@@ -57,7 +57,7 @@ def claim(
         row = _claimed(tx, agent, token, run_id, lease_s, through=1, only=only, pressing=pressing)
     if row is None:
         return None
-    tx.happened("task.claimed", agent=agent, subject=row.id, attempt=row.attempts, run=run_id)
+    tx.happened("task.claimed", agent=agent, subject=row.id, attempt=row.attempts, run=run_id, trace=row.traceparent)
     return reading.with_needs(tx, row), token
 
 
