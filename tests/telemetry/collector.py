@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -133,6 +134,11 @@ class Kept:
     def close(self) -> None:
         self.closed = True
 
-    def named(self, name: str) -> Span:
-        (found,) = [span for span in self.spans if span.name == name]
-        return found
+    async def named(self, name: str) -> Span:
+        """The one span of this name. It comes after its caller was answered."""
+        for _ in range(1000):
+            if found := [span for span in list(self.spans) if span.name == name]:
+                (one,) = found
+                return one
+            await asyncio.sleep(0.005)
+        raise AssertionError(f"no {name!r} among {sorted({span.name for span in self.spans})}")

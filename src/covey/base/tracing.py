@@ -45,7 +45,7 @@ def inherited(environ: Mapping[str, str]) -> Trace | None:
 
 def told_of(trace: Trace | None, above: str | None) -> dict[str, str]:
     """What an event says of the step of what it made, and of the one above where that is not its teller's own. Pure."""
-    return {} if trace is None else {"trace": trace.header} | ({"parent": above} if above else {})
+    return {} if trace is None else {"trace": trace.header} | ({"above": above} if above else {})
 
 
 _current: ContextVar[Trace | None] = ContextVar("covey_trace", default=None)

@@ -79,7 +79,7 @@ def _of_event(done: Committed, event: Event, child: Callable[[Trace | None], Tra
     told = tracing.parse(data.get("trace"))
     if name is None or told is None:
         return None
-    parent = tracing.parse(data.get("parent")) or done.trace
+    parent = tracing.parse(data.get("above")) or done.trace
     if event.kind in _MADE:
         trace: Trace | None = told
         parent = parent if parent is not None and parent.trace_id == told.trace_id and parent != told else None

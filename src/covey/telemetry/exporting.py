@@ -124,8 +124,8 @@ def _readable(span: Span, resource: Resource) -> ReadableSpan:
         attributes=span.attributes | ({"error.type": span.error} if span.error else {}),
         kind=_KINDS[span.kind],
         status=Status(StatusCode.ERROR) if span.error else Status(StatusCode.UNSET),
-        start_time=int(span.start * 1e9),
-        end_time=int(max(span.start, span.end) * 1e9),
+        start_time=_nanoseconds(span.start),
+        end_time=_nanoseconds(max(span.start, span.end)),
         instrumentation_scope=_SCOPE,
     )
 
@@ -133,3 +133,8 @@ def _readable(span: Span, resource: Resource) -> ReadableSpan:
 def _context(trace: Trace) -> SpanContext:
     flags = TraceFlags(TraceFlags.SAMPLED if trace.sampled else TraceFlags.DEFAULT)
     return SpanContext(int(trace.trace_id, 16), int(trace.span_id, 16), is_remote=False, trace_flags=flags)
+
+
+def _nanoseconds(at: float) -> int:
+    """A time to the microsecond, which is all that a float of these years has."""
+    return round(at * 1e6) * 1000
