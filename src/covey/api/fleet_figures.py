@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.operations import Nothing, get
 from covey.api.shapes import Asking, Given, Ident
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get
 from covey.reports import over_time
 
 

@@ -125,7 +125,7 @@ class Batch:
 
 def _run_plain(tx: Transaction, job: Job) -> bool:
     """Run it; False if it failed in a way that spoils the transaction for the others."""
-    mark = tx.mark()
+    mark, start = tx.mark(), len(tx.events)
     try:
         job.result = job.verb(tx, *job.args, **job.kwargs)
     except (Retry, Broken):
@@ -136,7 +136,7 @@ def _run_plain(tx: Transaction, job: Job) -> bool:
             return False
         tx.forget(mark)
         job.error = error
-    _keep_news(tx, job, mark[2])
+    _keep_news(tx, job, start)
     return True
 
 
@@ -146,7 +146,7 @@ def _keep_news(tx: Transaction, job: Job, start: int) -> None:
 
 
 def _run_apart(tx: Transaction, job: Job) -> None:
-    start = tx.mark()[2]
+    start = len(tx.events)
     try:
         with tx.attempt():
             job.result = job.verb(tx, *job.args, **job.kwargs)
