@@ -21,7 +21,14 @@ class Reply:
     silent: bool = False
 
 
-def says(text: str | None, *, tokens: tuple[int, int] = (100, 20), reason: str = "stop", calls: list[dict[str, Any]] | None = None) -> Reply:
+def says(
+    text: str | None,
+    *,
+    tokens: tuple[int, int] = (100, 20),
+    reason: str = "stop",
+    model: str = "scripted",
+    calls: list[dict[str, Any]] | None = None,
+) -> Reply:
     """A completion in words, or with calls of tools."""
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if calls:
@@ -30,7 +37,7 @@ def says(text: str | None, *, tokens: tuple[int, int] = (100, 20), reason: str =
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1_800_000_000,
-        "model": "scripted",
+        "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
         "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)},
     }
@@ -40,7 +47,11 @@ def says(text: str | None, *, tokens: tuple[int, int] = (100, 20), reason: str =
 def calls(*named: tuple[str, Any], text: str | None = None) -> Reply:
     """A completion that calls tools, each with its arguments as an object, or as text as it stands."""
     made = [
-        {"id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)}}
+        {
+            "id": f"call_{at}",
+            "type": "function",
+            "function": {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)},
+        }
         for at, (name, given) in enumerate(named)
     ]
     return says(text, calls=made, reason="tool_calls")
@@ -96,7 +107,7 @@ async def served(*script: Reply | Script) -> AsyncIterator[Endpoint]:
                 body = await reader.readexactly(int(head.get("content-length", "0")))
                 endpoint.headers.append(head)
                 endpoint.asked.append(json.loads(body))
-                await _answer(writer, next_reply(endpoint.asked[-1]))
+                await _answer(reader, writer, next_reply(endpoint.asked[-1]))
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
@@ -125,9 +136,10 @@ async def _head(reader: asyncio.StreamReader) -> dict[str, str]:
     return found
 
 
-async def _answer(writer: asyncio.StreamWriter, reply: Reply) -> None:
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: Reply) -> None:
     if reply.silent:
-        await asyncio.Event().wait()
+        await reader.read()  # until the other end lets go
+        return
     body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
     headers = {"content-type": "application/json"} | reply.headers
     if not reply.endless:

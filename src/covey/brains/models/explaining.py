@@ -20,7 +20,7 @@ def refuses_tools(error: Exception) -> bool:
     """Whether an endpoint says that it, or its model, takes no tools. Pure."""
     if not isinstance(error, of.ModelRequestRejectedError | of.ModelServerError):
         return False
-    if isinstance(error, of.ModelAuthenticationError | of.ModelNotFoundError | of.ModelContextWindowExceededError):
+    if isinstance(error, of.ModelAuthenticationError | of.ModelContextWindowExceededError):
         return False
     return _TOOLS.search(f"{error.message} {error.body}") is not None
 
@@ -30,7 +30,9 @@ def explained(error: Exception, target: str) -> Outcome:
     said = _said(error)
     match error:
         case of.UsageLimitExceeded():
-            return failure(f"the turn used {said} that it may use, and was ended; raise that option of its brain, or give it less.", permanent=True)
+            return failure(
+                f"the turn used {said} that it may use, and was ended; raise that option of its brain, or give it less.", permanent=True
+            )
         case of.ModelAuthenticationError():
             return failure(
                 f"{target} refuses the key, or the key lacks a right: {said} Correct the key where `covey up` is started.",
@@ -40,14 +42,17 @@ def explained(error: Exception, target: str) -> Outcome:
         case of.ModelNotFoundError():
             return failure(f"there is no {target} at its address: {said} Correct `target` or `base_url`.", permanent=True, not_started=True)
         case of.ModelQuotaExceededError():
-            return failure(f"the account of {target} has nothing left: {said} Top it up, or give the agent another model.", not_started=True)
+            return failure(
+                f"the account of {target} has nothing left: {said} Top it up, or give the agent another model.", not_started=True
+            )
         case of.ModelRateLimitError() | of.ModelUnavailableError():
             return failure(f"{target} takes no more requests for now{_asked_to_wait(error)}: {said}", not_started=True)
         case of.ModelConnectionError():
             return failure(f"{target} can't be reached: {said} Is its address right, and is it running?", not_started=True)
         case of.ModelContextWindowExceededError():
             return failure(
-                f"the turn is longer than the context of {target}: {said} Lower the agent's max_context, or give it another model.", permanent=True
+                f"the turn is longer than the context of {target}: {said} Lower the agent's max_context, or give it another model.",
+                permanent=True,
             )
         case of.ModelRequestRejectedError() | of.ContentFilterError():
             return failure(f"{target} refuses the request: {said}", permanent=True)

@@ -56,7 +56,9 @@ def check(settings: AgentSettings, options: ModelOptions) -> None:
             f' or "{COMPATIBLE}:name" with options = {{ base_url = "…" }}.'
         )
     if provider == COMPATIBLE and not options.base_url:
-        raise Misconfigured(f'agent {settings.id}: {COMPATIBLE} needs the address of its API; write options = {{ base_url = "http://…/v1" }}.')
+        raise Misconfigured(
+            f'agent {settings.id}: {COMPATIBLE} needs the address of its API; write options = {{ base_url = "http://…/v1" }}.'
+        )
     if importlib.util.find_spec("pydantic_ai") is None:
         raise Misconfigured(f"agent {settings.id}: a model brain needs pydantic-ai, which is not there; {EXTRA}.")
     key_of(settings, options)

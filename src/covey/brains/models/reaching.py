@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import httpx2
 from pydantic_ai import models
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.providers import Provider, infer_provider_class
 
-import httpx2
 from covey.base.brain_options import ModelOptions
 from covey.base.errors import Misconfigured
 from covey.brains.models.bounding import bound

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from pydantic_ai import ModelRetry
@@ -70,7 +71,9 @@ class Tools:
 
     def named(self, tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
         """The tools with the names that may be given, so that a model invents none."""
-        return [dataclasses.replace(tool, parameters_json_schema=self._with_names(tool.name, tool.parameters_json_schema)) for tool in tools]
+        return [
+            dataclasses.replace(tool, parameters_json_schema=self._with_names(tool.name, tool.parameters_json_schema)) for tool in tools
+        ]
 
     def _with_names(self, tool: str, schema: dict[str, Any]) -> dict[str, Any]:
         choices = {"to": self._workers if tool in ("add_task", "hand_over") else self._receivers, "selection": self._options()}
@@ -166,7 +169,7 @@ class Tools:
         """
         tasks = [TaskDraft(description=part) for part in parts]
         for task in tasks:
-            self._fits(lambda task=task: check_task(task))
+            self._fits(partial(check_task, task))
         if not 1 <= len(tasks) <= MOST:
             raise ModelRetry(f"give 1 to {MOST} parts, not {len(tasks)}.")
         return self._end(Outcome(kind="split", tasks=tasks))
