@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from typing import Any
 
 import httpx2
@@ -29,6 +30,7 @@ class Reached:
         """
         self._options = options
         self._key = key
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # a line for each request, with its address, is nothing for an agent's log
         self.client = models.create_async_httpx2_client(timeout=httpx2.Timeout(options.request_s, connect=CONNECT_S))
         self.client.event_hooks["response"].append(bound)
         try:
