@@ -24,6 +24,10 @@ def make(settings: AgentSettings, site: Site | None = None) -> Brain:
         from covey.brains.rules import RulesBrain  # noqa: PLC0415 - see above
 
         return RulesBrain(settings, site.data_dir)
+    if kind == "command" and settings.brain.preset:
+        from covey.brains.assistant import AssistantBrain  # noqa: PLC0415 - see above
+
+        return AssistantBrain(settings, site)
     if kind == "command":
         from covey.brains.command import CommandBrain  # noqa: PLC0415 - see above
 
