@@ -224,6 +224,23 @@ async def test_cost_and_context_are_read(tmp_path: Path) -> None:
     assert outcome.cost == Cost(usd=0.0375, tokens_in=169_970, tokens_out=30, context_tokens=170_000, context_limit=200_000)
 
 
+@rule("P3")
+async def test_a_turn_costs_what_it_added_to_its_session(tmp_path: Path) -> None:
+    replies = [claude(), claude(), claude(session=NEXT), claude()]
+    for at, usd in enumerate((0.01, 0.05, 0.02, 0.04)):
+        replies[at]["out"][-1]["total_cost_usd"] = usd
+    assistant = Assistant(tmp_path, "claude", *replies)
+    costs = [(await assistant.think(a_turn(own_session=ID))).cost for _ in replies]
+    assert [round(cost.usd, 6) if cost else None for cost in costs] == [0.01, 0.04, 0.02, 0.04]
+    assert [cost.tokens_out if cost else None for cost in costs] == [30] * 4
+
+
+async def test_codex_tells_the_tokens_of_its_whole_session(tmp_path: Path) -> None:
+    assistant = Assistant(tmp_path, "codex", CODEX)
+    first, second = [(await assistant.think(a_turn(own_session=ID))).cost for _ in range(2)]
+    assert (first, second) == (Cost(tokens_in=24763, tokens_out=122), Cost())
+
+
 @pytest.mark.parametrize(("preset", "reply"), ALL)
 async def test_an_agents_own_arguments_are_added_to_both_command_lines(tmp_path: Path, preset: str, reply: dict[str, Any]) -> None:
     assistant = Assistant(tmp_path, preset, reply, arguments=["--model", "small"])

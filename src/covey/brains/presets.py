@@ -20,6 +20,8 @@ class Preset(NamedTuple):
     go_on: tuple[str, ...]
     lost: str
     """What it says, in part, where it does not have the session that it is to go on with."""
+    adds_up: tuple[str, ...] = ()
+    """What of a Cost it prints as the sum over its whole session, not over the turn."""
 
 
 PRESETS = {
@@ -27,11 +29,13 @@ PRESETS = {
         ("claude", "-p", "--output-format", "stream-json", "--verbose", ARGUMENTS),
         ("claude", "-p", "--output-format", "stream-json", "--verbose", "--resume", SESSION, ARGUMENTS),
         "No conversation found with session ID",
+        ("usd",),
     ),
     "codex": Preset(
         ("codex", "exec", "--json", "--skip-git-repo-check", ARGUMENTS, "-"),
         ("codex", "exec", "--json", "--skip-git-repo-check", ARGUMENTS, "resume", SESSION, "-"),
         "no rollout found for thread id",
+        ("tokens_in", "tokens_out"),
     ),
     "gemini": Preset(
         ("gemini", "--skip-trust", "--output-format", "stream-json", ARGUMENTS),
