@@ -82,6 +82,7 @@ async def test_a_task_waits_for_the_answer_that_its_model_asked_for(desk: Desk) 
         desk.settle(work, await thought(desk.hand, work, endpoint.url))
     assert desk.task(task).state == "blocked"
     desk.settle(desk.take("chief", "mail"), Outcome(summary="blue"))
+    assert desk.try_to_take("coder", "mail") is None, "the answer comes with the task"
     again = desk.begin("coder")
     async with served(says("blue it is")) as endpoint:
         desk.settle(again, await thought(desk.hand, again, endpoint.url))
