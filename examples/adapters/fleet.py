@@ -21,12 +21,15 @@ async def answer(client: covey.AsyncClient, agent: str, think: Callable[[str], A
     """Be the brain of an external agent: take its mail and tasks, have `think` answer them, for ever or so many times.
 
     What `think` gets is fenced and names its sender; what it answers is the reply, or the result of the task. While it thinks the
-    lease is renewed, so that nobody else takes the work; if this process dies, somebody does.
+    lease is renewed, so that nobody else takes the work; if this process dies, the work comes again.
     """
     done = 0
     while times is None or done < times:
         work = await client.claim(agent, lease_s=LEASE_S, wait_s=30)
         if work.token is None:
+            continue
+        if is_own_answer(work):
+            await client.finish(agent, work.token)
             continue
         renewing = asyncio.create_task(_renew(client, agent, work.token))
         try:
@@ -38,6 +41,11 @@ async def answer(client: covey.AsyncClient, agent: str, think: Callable[[str], A
         finally:
             renewing.cancel()
         done += 1
+
+
+def is_own_answer(work) -> bool:
+    """Whether this is the reply to something that the agent asked: whoever waits in `ask` has it already."""
+    return work.task is None and work.message is not None and bool(work.message.message.in_reply_to)
 
 
 async def _renew(client: covey.AsyncClient, agent: str, token: str) -> None:

@@ -348,6 +348,21 @@ async def test_what_a_turn_cost_comes_from_its_prices(monkeypatch: pytest.Monkey
     assert by_table.cost.usd > 0
 
 
+@rule("P3")
+async def test_a_model_whose_price_nobody_knows_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    async with served(says("ok")) as endpoint:
+        brain = make(settings(Path.cwd(), kind="model", target=TARGET, options={"base_url": endpoint.url}), Site(clock=Paused()))
+        for _ in range(2):
+            await brain.think(a_turn(), Noted())
+        await brain.close()
+        assert [each.message for each in caplog.records if "no price" in each.message] == [
+            f"no price of {TARGET} is known, so its turns count as free of charge; set `prices` in its options"
+        ]
+        caplog.clear()
+        await thought(endpoint, prices={"input": 0, "output": 0})
+        assert not [each for each in caplog.records if "no price" in each.message]
+
+
 # Faults of the endpoint
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from covey.base.errors import Misconfigured
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import account_of
+from covey.brains.models.options import check, options_of
 from covey.brains.presets import PRESETS
 from covey.cli.examining import Finding
 
@@ -46,9 +47,19 @@ def _of_agent(agent: AgentSettings) -> Iterator[Finding]:
         account_of(agent.user)
     except Misconfigured as error:
         yield Finding("fail", "brains", f"{agent.id}: {error.message}")
+    if agent.brain.kind == "model":
+        yield from _of_model(agent)
     if agent.brain.kind == "command" and not can_start(agent):
         todo = "install it, give its whole path, or make it executable"
         yield Finding("fail", "brains", f"{agent.id}: the command {program_of(agent)} was not found.", todo)
+
+
+def _of_model(agent: AgentSettings) -> Iterator[Finding]:
+    """What can be known of a model without asking it: its options, its extra, its key."""
+    try:
+        check(agent, options_of(agent))
+    except Misconfigured as error:
+        yield Finding("fail", "brains", error.message)
 
 
 def program_of(agent: AgentSettings) -> str:

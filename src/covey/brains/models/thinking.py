@@ -16,7 +16,7 @@ from pydantic_ai.usage import RunUsage, UsageLimits
 from covey.base.brain_options import ModelOptions
 from covey.base.clock import Clock
 from covey.brains import answers, prompting
-from covey.brains.model import Hands, Outcome, Turn
+from covey.brains.model import Cost, Hands, Outcome, Turn
 from covey.brains.models.explaining import explained, refuses_tools
 from covey.brains.models.pricing import cost_of
 from covey.brains.models.reaching import Reached
@@ -39,6 +39,7 @@ class Thinker:
         self._reached = reached
         self._clock = clock
         self._takes_tools = options.tools != "off"
+        self._said_no_price = False
 
     async def outcome(self, turn: Turn, hands: Hands, say: Callable[[str], None]) -> Outcome:
         """What the model makes of the turn, with what it cost; a failed outcome if it can't be had or uses too much."""
@@ -47,7 +48,15 @@ class Thinker:
             said = await self._asked(turn, hands, say, usage)
         except AgentRunError as error:
             said = explained(error, self._target)
-        return msgspec.structs.replace(said, cost=cost_of(usage, self._options.prices))
+        cost = cost_of(usage, self._options.prices)
+        self._mind_the_price(cost)
+        return msgspec.structs.replace(said, cost=cost)
+
+    def _mind_the_price(self, cost: Cost) -> None:
+        """Say once that nobody knows what the model costs: the budget of dollars then counts nothing."""
+        if cost.tokens_in and not cost.usd and self._options.prices is None and not self._said_no_price:
+            self._said_no_price = True
+            log.warning("no price of %s is known, so its turns count as free of charge; set `prices` in its options", self._target)
 
     async def _asked(self, turn: Turn, hands: Hands, say: Callable[[str], None], usage: RunUsage) -> Outcome:
         """The model's own outcome. An endpoint that turns out to take no tools is asked once more without."""
