@@ -371,6 +371,7 @@ async def test_a_model_whose_price_nobody_knows_is_told_of_once(caplog: pytest.L
     [
         (fails(429, "slow down", {"retry-after": "7"}), 7.0),
         (fails(429, "slow down"), 1.0),
+        (fails(429, "slow down", {"retry-after": "0"}), 1.0),
         (fails(503, "loading model", {"retry-after": "3"}), 3.0),
         (fails(500, "boom"), 1.0),
         (Reply(status=502), 1.0),
@@ -498,6 +499,42 @@ async def test_its_key_comes_from_the_environment_that_is_named() -> None:
         await brain.think(a_turn(), Noted())
         await brain.close()
     assert endpoint.headers[0]["authorization"] == "Bearer hush"
+
+
+async def test_a_key_that_an_endpoint_echoes_is_not_told_on() -> None:
+    async with served(fails(401, "the key hush-hush is wrong")) as endpoint:
+        options = {"base_url": endpoint.url, "api_key_env": "MY_KEY"}
+        brain = make(settings(Path.cwd(), kind="model", target=TARGET, options=options, env={"MY_KEY": "hush-hush"}), Site(clock=Paused()))
+        outcome = await brain.think(a_turn(), Noted())
+        await brain.close()
+    assert "the key *** is wrong" in outcome.error
+
+
+async def test_a_vendors_own_api_is_spoken_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-5",
+        "content": [{"type": "tool_use", "id": "tu_1", "name": "fail", "input": {"reason": "no tests"}}],
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1000, "output_tokens": 100},
+    }
+    busy = Reply({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, 529)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "hush")
+    clock = Paused()
+    async with served(busy, Reply(answer)) as endpoint:
+        options = {"base_url": endpoint.url.removesuffix("/v1"), "settings": {"max_tokens": 1000}}
+        brain = make(settings(Path.cwd(), kind="model", target="anthropic:claude-sonnet-5", options=options), Site(clock=clock))
+        outcome = await brain.think(a_turn(), Noted())
+        await brain.close()
+    assert (outcome.kind, outcome.error) == ("failed", "no tests")
+    assert outcome.cost is not None
+    assert outcome.cost.usd > 0
+    assert 1.0 in clock.pauses
+    assert "hush" in str(endpoint.headers[0])
+    assert "Count the files" not in str(endpoint.asked[1]["system"])
 
 
 async def test_settings_of_the_model_reach_it() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from pydantic_ai import exceptions as of
 
@@ -25,49 +26,69 @@ def refuses_tools(error: Exception) -> bool:
     return _TOOLS.search(f"{error.message} {error.body}") is not None
 
 
+class Fault(NamedTuple):
+    """What a kind of error comes to, in words with `{model}`, `{said}` and `{wait}`."""
+
+    kinds: tuple[type[Exception], ...]
+    words: str
+    permanent: bool = False
+    not_started: bool = False
+
+
+FAULTS = (
+    Fault(
+        (of.UsageLimitExceeded,),
+        "the turn used {said} that it may use, and was ended; raise that option of its brain, or give it less.",
+        permanent=True,
+    ),
+    Fault(
+        (of.ModelAuthenticationError,),
+        "{model} refuses the key, or the key lacks a right: {said} Correct the key where `covey up` is started.",
+        permanent=True,
+        not_started=True,
+    ),
+    Fault(
+        (of.ModelNotFoundError,),
+        "there is no {model} at its address: {said} Correct `target` or `base_url`.",
+        permanent=True,
+        not_started=True,
+    ),
+    Fault(
+        (of.ModelQuotaExceededError,),
+        "the account of {model} has nothing left: {said} Top it up, or give the agent another model.",
+        not_started=True,
+    ),
+    Fault((of.ModelRateLimitError, of.ModelUnavailableError), "{model} takes no more requests for now{wait}: {said}", not_started=True),
+    Fault((of.ModelConnectionError,), "{model} can't be reached: {said} Is its address right, and is it running?", not_started=True),
+    Fault(
+        (of.ModelContextWindowExceededError,),
+        "the turn is longer than the context of {model}: {said} Lower the agent's max_context, or give it another model.",
+        permanent=True,
+    ),
+    Fault((of.ModelRequestRejectedError, of.ContentFilterError), "{model} refuses the request: {said}", permanent=True),
+    Fault((of.UserError,), "{model} can't be used as it is configured: {said}", permanent=True, not_started=True),
+    Fault((of.ModelAPIError, of.UnexpectedModelBehavior), "{model} did not answer as a model should: {said}"),
+)
+"""The first that fits counts: an error of the library may be of several kinds, the general ones last."""
+
+
 def explained(error: Exception, target: str) -> Outcome:
     """The failed outcome of a turn. Pure."""
-    said = _said(error)
-    match error:
-        case of.UsageLimitExceeded():
-            return failure(
-                f"the turn used {said} that it may use, and was ended; raise that option of its brain, or give it less.", permanent=True
-            )
-        case of.ModelAuthenticationError():
-            return failure(
-                f"{target} refuses the key, or the key lacks a right: {said} Correct the key where `covey up` is started.",
-                permanent=True,
-                not_started=True,
-            )
-        case of.ModelNotFoundError():
-            return failure(f"there is no {target} at its address: {said} Correct `target` or `base_url`.", permanent=True, not_started=True)
-        case of.ModelQuotaExceededError():
-            return failure(
-                f"the account of {target} has nothing left: {said} Top it up, or give the agent another model.", not_started=True
-            )
-        case of.ModelRateLimitError() | of.ModelUnavailableError():
-            return failure(f"{target} takes no more requests for now{_asked_to_wait(error)}: {said}", not_started=True)
-        case of.ModelConnectionError():
-            return failure(f"{target} can't be reached: {said} Is its address right, and is it running?", not_started=True)
-        case of.ModelContextWindowExceededError():
-            return failure(
-                f"the turn is longer than the context of {target}: {said} Lower the agent's max_context, or give it another model.",
-                permanent=True,
-            )
-        case of.ModelRequestRejectedError() | of.ContentFilterError():
-            return failure(f"{target} refuses the request: {said}", permanent=True)
-        case of.ModelAPIError() | of.UnexpectedModelBehavior():
-            return failure(f"{target} did not answer as a model should: {said}")
-    return from_error(error)
+    found = next((each for each in FAULTS if isinstance(error, each.kinds)), None)
+    if found is None:
+        return from_error(error)
+    words = found.words.format(model=target, said=_said(error), wait=_asked_to_wait(error))
+    return failure(words, permanent=found.permanent, not_started=found.not_started)
 
 
-def _asked_to_wait(error: of.ModelAPIError) -> str:
-    return f", and asks to wait {error.retry_after:.0f} s" if error.retry_after is not None else ""
+def _asked_to_wait(error: Exception) -> str:
+    wait_s = error.retry_after if isinstance(error, of.ModelAPIError) else None
+    return f", and asks to wait {wait_s:.0f} s" if wait_s is not None else ""
 
 
 def _said(error: Exception) -> str:
     """The error's own words, on one line and bounded; they may come from the endpoint."""
-    text = error.message if isinstance(error, of.AgentRunError) else str(error)
+    text = error.message if isinstance(error, of.AgentRunError | of.UserError) else str(error)
     cause = error.__cause__
     if isinstance(error, of.ModelConnectionError) and cause is not None and str(cause.__cause__ or cause) not in text:
         text = f"{text} ({cause.__cause__ or cause})"

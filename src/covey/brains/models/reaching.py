@@ -71,6 +71,10 @@ class Reached:
         own = {"max_retries": 0, "timeout": self._options.request_s, "request_timeout": self._options.request_s}
         return {name: value for name, value in own.items() if name not in self.model.unsupported_settings} | self._options.settings
 
+    def without_key(self, text: str) -> str:
+        """The text without the key, which an endpoint may have echoed: errors are kept and told."""
+        return text.replace(self._key, "***") if self._key else text
+
     async def close(self) -> None:
         """Close the connections."""
         await self.client.aclose()

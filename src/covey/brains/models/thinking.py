@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from pydantic_ai import Agent, RunContext, ToolOutput
 from pydantic_ai.capabilities import AbstractCapability, PrepareOutputTools, PrepareTools
-from pydantic_ai.exceptions import AgentRunError
+from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RunUsage, UsageLimits
 
@@ -46,8 +46,9 @@ class Thinker:
         usage = RunUsage()
         try:
             said = await self._asked(turn, hands, say, usage)
-        except AgentRunError as error:
+        except (AgentRunError, UserError) as error:
             said = explained(error, self._target)
+            said = msgspec.structs.replace(said, error=self._reached.without_key(said.error))
         cost = cost_of(usage, self._options.prices)
         self._mind_the_price(cost)
         return msgspec.structs.replace(said, cost=cost)

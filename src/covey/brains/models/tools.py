@@ -47,7 +47,8 @@ class Tools:
         self._names = [str(each["id"]) for each in turn.colleagues]
         able = sorted({f"@{word}" for each in turn.colleagues for word in each.get("capabilities") or ()})
         self._receivers = [*self._names, OPERATOR]
-        self._workers = [turn.agent, *self._names, *able]
+        self._others = [*self._names, *able]
+        self._workers = [turn.agent, *self._others]
         self.gathered = Gathered(say, lambda: False)
         self.ended: Outcome | None = None
         """What it ended its turn with, if not with plain text."""
@@ -76,7 +77,8 @@ class Tools:
         ]
 
     def _with_names(self, tool: str, schema: dict[str, Any]) -> dict[str, Any]:
-        choices = {"to": self._workers if tool in ("add_task", "hand_over") else self._receivers, "selection": self._options()}
+        to = {"add_task": self._workers, "hand_over": self._others}.get(tool, self._receivers)
+        choices = {"to": to, "selection": self._options()}
         fields = schema.get("properties", {})
         found = {name: {**fields[name], "enum": choices[name]} for name in choices if name in fields and 0 < len(choices[name]) <= NAMED}
         return {**schema, "properties": {**fields, **found}}
@@ -182,7 +184,7 @@ class Tools:
             reason: Why you don't do it yourself.
             notes: What whoever takes it must know.
         """
-        self._known(to, [name for name in self._workers if name != self._turn.agent])
+        self._known(to, self._others)
         return self._end(Outcome(kind="handoff", handoff=Parcel(to=to, reason=reason, context=[Passed(text=note) for note in notes or []])))
 
     def fail(self, reason: str, for_good: bool = False) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import (
+    ModelAPIError,
     ModelConnectionError,
     ModelRateLimitError,
     ModelServerError,
@@ -26,6 +27,7 @@ from covey.base.clock import Clock
 from covey.brains.models.explaining import refuses_tools
 from covey.brains.models.pricing import cost_of
 
+LEAST_PAUSE_S = 1.0
 MOST_PAUSE_S = 30.0
 """The longest pause of our own; what an endpoint asks for may be longer."""
 BROKEN_TRIES = 3
@@ -81,9 +83,10 @@ def pause_after(error: Exception, attempt: int) -> float | None:
 
     As long as the endpoint asks for, else 1, 2, 4 … 30 s.
     """
-    own = min(2.0 ** (attempt - 1), MOST_PAUSE_S)
-    if isinstance(error, ModelRateLimitError | ModelUnavailableError):
-        return error.retry_after if error.retry_after is not None else own
-    if isinstance(error, ModelServerError | ModelConnectionError) and attempt < BROKEN_TRIES:
-        return error.retry_after if error.retry_after is not None else own
-    return None
+    helps = isinstance(error, ModelRateLimitError | ModelUnavailableError)
+    if not helps and not (isinstance(error, ModelServerError | ModelConnectionError) and attempt < BROKEN_TRIES):
+        return None
+    assert isinstance(error, ModelAPIError)
+    if error.retry_after is not None:
+        return max(error.retry_after, LEAST_PAUSE_S)
+    return min(2.0 ** (attempt - 1), MOST_PAUSE_S)
