@@ -72,8 +72,8 @@ class Wire:
         for each in pumps:
             each.cancel()
         await asyncio.gather(*pumps, return_exceptions=True)
-        for each in (writer, back):
-            each.transport.abort()
+        writer.transport.abort()
+        back.transport.abort()
         self.open -= 1
 
 
