@@ -38,6 +38,7 @@ _PARTS = (
     "fleet_votes",
     "fleet_handoffs",
     "fleet_teams",
+    "fleet_glance",
 )
 """The parts of the API, in the order of what they cost: only what is called is loaded."""
 
