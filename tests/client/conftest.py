@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from covey.agents import configuring
-from covey.api.serving import Serving, serve
 from covey.base.settings import AgentSettings, BrainSettings
 from covey.client.clients import AsyncClient, Client
+from covey.doors.serving import Serving, serve
 from covey.store import Store
 from tests.api.world import World, token_of, world_of
 from tests.conftest import EIGHT, ManualClock

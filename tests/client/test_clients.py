@@ -15,10 +15,10 @@ import pytest
 import covey
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR
-from covey.api.serving import Serving
 from covey.base.errors import CoveyError, Failed, Forbidden, Invalid, LeaseLost, NotFound, NotRunning, Unauthorized, Unknown
 from covey.client import calls
 from covey.client.stream import Event
+from covey.doors.serving import Serving
 from covey.store import events
 from tests.api.world import World, bearer, until
 from tests.client.conftest import Wire, awaited, blocking, url_of

@@ -52,6 +52,7 @@ class Reach:
     def flag(self, **flags: object) -> None:
         """Further flags that the settings are read with."""
         self.flags |= flags
+        self._settings = None
 
     @property
     def settings(self) -> Settings:
