@@ -6,11 +6,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from covey.api.answer import Answer
-from covey.api.call import Call
-from covey.api.operations import Nothing, get
 from covey.api.shapes import Wait, WaitQuery
 from covey.api.waiting import once_ended
+from covey.doors.answer import Answer
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get
 from covey.reports import glance
 from covey.reports.glance import Glance
 

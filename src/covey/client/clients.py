@@ -18,7 +18,9 @@ from covey.base import token_file
 from covey.base.errors import CoveyError, Invalid, NotRunning
 from covey.base.exchange import Exchange
 from covey.client import calls
-from covey.client.lines import AsyncLine, Line, Place
+from covey.client.async_lines import AsyncLine
+from covey.client.lines import Line
+from covey.client.place import Place
 from covey.client.request import Request, error_in, with_query
 from covey.client.stream import Event, Following
 
