@@ -83,6 +83,19 @@ class ScheduleSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     project: str = ""
 
 
+class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A program elsewhere that is told of events, by signed requests."""
+
+    name: str
+    url: str
+    kinds: tuple[str, ...]
+    """Kinds of events, as `task.finished`, or `task.` for all that begin so."""
+    secret: str
+    """What the requests are signed with; `env:NAME` is taken from the environment."""
+    allow: tuple[str, ...] = ()
+    """Private hosts, addresses and networks that may be called."""
+
+
 class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What idle agents are given to do, and how much of it a day (P1, P3, P4)."""
 
@@ -120,6 +133,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     agents: tuple[AgentSettings, ...]
     projects: tuple[ProjectSettings, ...] = ()
     schedules: tuple[ScheduleSettings, ...] = ()
+    webhooks: tuple[WebhookSettings, ...] = ()
     lead: str = ""
     deputy: str = ""
     """Who plays chief and ops (A2a); empty: the operator."""
