@@ -18,6 +18,7 @@ import pytest
 
 from covey.agents import living
 from covey.agents.model import OPERATOR, THE_OPERATOR
+from covey.app.groups import groups_of
 from covey.base.config import load_text
 from covey.base.config.changes import diff
 from covey.base.config.show import describe, to_toml
@@ -29,6 +30,7 @@ from covey.store.events import Event
 from covey.webhooks import marking
 from covey.webhooks.model import DOWN_S, TRIES, Verdict, key_of, pause_s, verdict_of
 from covey.webhooks.sending import Sending, send
+from tests.api.world import bearer, world_of
 from tests.conftest import EIGHT, ManualClock
 
 SECRET = "whsec_" + base64.b64encode(b"a key of thirty-two bytes, as is").decode()
@@ -370,6 +372,7 @@ def test_a_webhook_is_read_shown_without_secrets_and_applies_live() -> None:
     assert load(to_toml(settings, secrets=True)) == settings
     (change,) = diff(load(""), settings)
     assert (change.section, change.name, change.how, change.restart) == ("webhooks", "crm", "added", "nothing")
+    assert groups_of(settings) == groups_of(load("")), "no process starts anew for it"
 
 
 @pytest.mark.parametrize(
@@ -401,3 +404,35 @@ def test_a_webhook_that_can_t_be_used_is_refused_with_its_line_and_without_its_s
 def test_without_webhooks_nothing_of_them_is_kept() -> None:
     assert EIGHT.webhooks == ()
     assert msgspec.json.decode(msgspec.json.encode(load(GOOD)), type=Settings) == load(GOOD)
+
+
+# doors
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+async def test_how_a_webhook_fares_is_shown_and_a_try_had_at_once(fleet: Store, clock: ManualClock) -> None:
+    receiver = Receiver()
+    settings = msgspec.structs.replace(EIGHT, webhooks=(hook("https://hooks.example/hunter2?key=hunter2"),))
+    rounds = Sending(fleet, clock, lambda: settings.webhooks, receiver.send)
+    async with world_of(fleet, clock, settings) as world:
+
+        async def look() -> dict[str, Any]:
+            answer = await world.fleet.get("/api/v1/webhooks", headers=bearer("operator"))
+            assert "hunter2" not in answer.text
+            (found,) = answer.json()["items"]
+            return dict(found)
+
+        assert (await look())["state"] == "new"
+        await rounds.one_round()
+        await pause(fleet, "coder")
+        receiver.says = DOWN
+        await rounds.one_round()
+        found = await look()
+        assert (found["at"], found["state"], found["tries"], found["said"]) == ("hooks.example", "retries", 1, DOWN.said)
+        receiver.says = TAKEN
+        await world.fleet.post("/api/v1/webhooks/crm/retry", headers=bearer("operator"))
+        await rounds.one_round()
+        found = await look()
+        assert (found["state"], found["sent"], found["tries"]) == ("works", 1, 0)
+        missing = await world.fleet.post("/api/v1/webhooks/crn/retry", headers=bearer("operator"))
+        assert missing.status_code == 404

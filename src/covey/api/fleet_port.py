@@ -22,6 +22,7 @@ from covey.api import (
     fleet_tasks,
     fleet_teams,
     fleet_votes,
+    fleet_webhooks,
 )
 from covey.api.described import DescribedPort
 from covey.api.metrics import figures_shown
@@ -86,6 +87,7 @@ OPERATIONS = (
     *fleet_events.OPERATIONS,
     *fleet_external.OPERATIONS,
     *fleet_glance.OPERATIONS,
+    *fleet_webhooks.OPERATIONS,
     *fleet_figures.OPERATIONS,
     *fleet_links.OPERATIONS,
     *fleet_nodes.OPERATIONS,

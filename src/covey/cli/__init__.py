@@ -68,6 +68,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "init": ("settling", "Write a commented covey.toml."),
         "config": ("settling", "Check, show, compare and apply the settings."),
         "project": ("settling", "List, add and remove projects."),
+        "webhook": ("webhooking", "Programs elsewhere that are told of events."),
         "token": ("granting", "Show and rotate bearer tokens."),
     },
     "Keep": {

@@ -39,6 +39,7 @@ PARTS = (
     "fleet_handoffs",
     "fleet_teams",
     "fleet_glance",
+    "fleet_webhooks",
     "fleet_nodes",
     "fleet_figures",
     "fleet_external",
