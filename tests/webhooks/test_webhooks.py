@@ -292,7 +292,7 @@ async def test_a_receiver_can_check_what_it_gets(fleet: Store, clock: ManualCloc
 )
 async def test_whatever_a_receiver_answers_is_judged_and_nothing_raised(http: Http, answer: bytes, said: str, refused: bool) -> None:
     http.answer = answer
-    event = Event(events.Bookmark(0, 7), 1_800_000_000.0, "task.finished", "coder", "task_1", {"state": "done"})
+    event = Event(events.Bookmark(0, 7), 1_800_000_000.0, "task.done", "coder", "task_1", {"state": "done"})
     found = await asyncio.to_thread(send, hook(f"http://127.0.0.1:{http.port}/", allow=("127.0.0.0/8",)), event, 1_800_000_000.0)
     assert (found.taken, found.refused) == (False, refused)
     assert said in found.said
@@ -300,7 +300,7 @@ async def test_whatever_a_receiver_answers_is_judged_and_nothing_raised(http: Ht
 
 
 async def test_a_private_address_is_not_called_unless_it_is_allowed(http: Http) -> None:
-    event = Event(events.Bookmark(0, 7), 1.0, "task.finished", None, None, {})
+    event = Event(events.Bookmark(0, 7), 1.0, "task.done", None, None, {})
     for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]"):
         found = await asyncio.to_thread(send, hook(f"http://{host}:{http.port}/"), event, 1.0)
         assert "private address" in found.said, host
@@ -325,7 +325,7 @@ async def test_neither_the_address_nor_the_secret_is_logged_or_stored(
 
 
 async def test_the_secret_comes_from_the_environment_if_it_is_to(http: Http, monkeypatch: pytest.MonkeyPatch) -> None:
-    event = Event(events.Bookmark(0, 7), 1.0, "task.finished", None, None, {})
+    event = Event(events.Bookmark(0, 7), 1.0, "task.done", None, None, {})
     one = hook(f"http://127.0.0.1:{http.port}/", allow=("127.0.0.1",), secret="env:HOOK_SECRET")
     found = await asyncio.to_thread(send, one, event, 1.0)
     assert "HOOK_SECRET" in found.said
@@ -352,7 +352,7 @@ def test_keys_and_answers_by_their_form() -> None:
 GOOD = """
 [webhooks.crm]
 url = "https://hooks.example/x?key=hunter2"
-kinds = ["task.finished", "vote."]
+kinds = ["task.done", "vote."]
 secret = "hunter2-hunter2-hunter2"
 allow = ["10.0.0.0/8", "hooks.internal"]
 """
@@ -365,7 +365,7 @@ def load(text: str) -> Settings:
 def test_a_webhook_is_read_shown_without_secrets_and_applies_live() -> None:
     settings = load(GOOD)
     (one,) = settings.webhooks
-    assert (one.name, one.kinds, one.allow) == ("crm", ("task.finished", "vote."), ("10.0.0.0/8", "hooks.internal"))
+    assert (one.name, one.kinds, one.allow) == ("crm", ("task.done", "vote."), ("10.0.0.0/8", "hooks.internal"))
     told = describe(settings)["webhooks"]["crm"]
     assert (told["url"], told["secret"]) == ("https://hooks.example/***", "***")
     assert "hunter2" not in to_toml(settings)
@@ -382,8 +382,8 @@ def test_a_webhook_is_read_shown_without_secrets_and_applies_live() -> None:
         ('url = "https://hooks.example/x?key=hunter2"', 'url = "http://user:hunter2"'),
         ('url = "https://hooks.example/x?key=hunter2"', "url = 7"),
         ('url = "https://hooks.example/x?key=hunter2"', ""),
-        ('kinds = ["task.finished", "vote."]', "kinds = []"),
-        ('kinds = ["task.finished", "vote."]', 'kinds = ["*"]'),
+        ('kinds = ["task.done", "vote."]', "kinds = []"),
+        ('kinds = ["task.done", "vote."]', 'kinds = ["*"]'),
         ('secret = "hunter2-hunter2-hunter2"', 'secret = "hunter2"'),
         ('secret = "hunter2-hunter2-hunter2"', 'secret = "whsec_hunter2"'),
         ('secret = "hunter2-hunter2-hunter2"', 'secret = "env:hunter2 x"'),

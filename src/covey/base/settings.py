@@ -89,7 +89,7 @@ class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     name: str
     url: str
     kinds: tuple[str, ...]
-    """Kinds of events, as `task.finished`, or `task.` for all that begin so."""
+    """Kinds of events, as `task.done`, or `task.` for all that begin so."""
     secret: str
     """What the requests are signed with; `env:NAME` is taken from the environment."""
     allow: tuple[str, ...] = ()

@@ -74,7 +74,7 @@ def webhooks(faults: Faults, table: object) -> Drafts:
 
 
 def _webhook(faults: Faults, at: tuple[str, str], table: object) -> dict[str, Any]:
-    for key, example in (("url", 'url = "https://…"'), ("kinds", 'kinds = ["task.finished"]'), ("secret", 'secret = "env:NAME"')):
+    for key, example in (("url", 'url = "https://…"'), ("kinds", 'kinds = ["task.done"]'), ("secret", 'secret = "env:NAME"')):
         if isinstance(table, dict) and not table.get(key):
             faults.add(at, f"has no {key}; write {example}")
     return values(faults, at, table, WEBHOOK)

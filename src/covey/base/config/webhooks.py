@@ -36,7 +36,7 @@ def _url(faults: Faults, at: At, url: str | None) -> None:
 def _kinds(faults: Faults, at: At, kinds: Sequence[str]) -> None:
     for kind in kinds:
         if not _KIND.fullmatch(kind):
-            faults.add(at, f'has {shown(kind)}; allowed: a kind of event, as "task.finished", or "task." for all that begin so')
+            faults.add(at, f'has {shown(kind)}; allowed: a kind of event, as "task.done", or "task." for all that begin so')
 
 
 def _secret(faults: Faults, at: At, secret: str | None) -> None:
