@@ -13,6 +13,7 @@ from covey.api.call import Call
 from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Agents, AgentState, Because, EmergencyStop, Flagged, FleetState, Projects, ProjectShown, RestartAsked
 from covey.base.config.show import describe
+from covey.doors import views as shared
 from covey.reports import metrics, status
 from covey.reports.why import Why
 
@@ -74,7 +75,7 @@ async def resume_fleet(call: Call[Nothing, Nothing]) -> Answer:
 
 async def get_why(call: Call[Nothing, Nothing]) -> Answer:
     """Where something stands and what it waits for (K8)."""
-    return shown(await call.door.store.read(views.why_of, call.named("id"), call.by, call.door.settings))
+    return shown(await call.door.store.read(shared.why_of, call.named("id"), call.by, call.door.settings))
 
 
 async def get_projects(call: Call[Nothing, Nothing]) -> Answer:
@@ -134,7 +135,7 @@ OPERATIONS = (
         "caller",
         "Where an agent, task or message stands, and what it waits for.",
         gives=Why,
-        verb=views.why_of,
+        verb=shared.why_of,
     ),
     get("/api/v1/projects", get_projects, "caller", "All projects.", gives=Projects, verb=configuring.projects),
     get("/api/v1/config", get_config, "operator", "The settings, secrets masked.", gives=dict[str, Any]),

@@ -13,11 +13,11 @@ import msgspec
 from covey.api import views
 from covey.api.answer import Answer, Stream, shown
 from covey.api.call import Call
-from covey.api.news import first_of
 from covey.api.operations import Nothing, get
 from covey.api.shapes import Events, EventsQuery
 from covey.api.views import Story, Wanted
 from covey.base.wire import convert
+from covey.doors.news import first_of
 from covey.store import events
 from covey.store.events import START, Bookmark
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from covey.api.answer import Answer, shown
 from covey.api.call import Call
-from covey.api.news import first_of
 from covey.api.operations import Nothing, post
 from covey.api.shapes import Claim, Claimed, Done, Fail, Finish, GiveBack, Lease, Progress, Renewed, Settled
 from covey.brains.model import Asked, Outcome, failure
+from covey.doors.news import first_of
 from covey.messages.envelope import enveloped
 from covey.messages.model import Message
 from covey.runner import joining

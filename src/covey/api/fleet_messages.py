@@ -8,10 +8,8 @@ from typing import Any
 
 import msgspec
 
-from covey.api import views
 from covey.api.answer import Answer, problem_of, shown
 from covey.api.call import Call
-from covey.api.news import first_of
 from covey.api.operations import Nothing, get, post
 from covey.api.shapes import (
     Acknowledge,
@@ -27,6 +25,8 @@ from covey.api.shapes import (
     ThreadShown,
     WaitQuery,
 )
+from covey.doors import views
+from covey.doors.news import first_of
 from covey.messages import handling, reading, seeing, sending
 from covey.messages.model import Draft, Receipt
 from covey.messages.reading import Page

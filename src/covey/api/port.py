@@ -8,30 +8,31 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from starlette.routing import Route, Router
+from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from covey.api import openapi, pages
 from covey.api.answer import HTML, JSON, Answer, Stream, fault, problem
-from covey.api.call import KEY, Call, Disconnected, call_of
+from covey.api.call import KEY, Call, call_of
 from covey.api.door import FleetDoor
 from covey.api.hosts import Hosts, asked
 from covey.api.operations import Operation, admit
 from covey.base.errors import CoveyError, Failed, MethodNotAllowed, NotFound
+from covey.doors.bodies import Disconnected
 
 log = logging.getLogger("covey.api")
 
 
 class Port:
-    """One port's application."""
+    """One port's application; `mounted` are applications of other doors, which stand behind the same guards."""
 
-    def __init__(self, door: FleetDoor, title: str, operations: Sequence[Operation[Any, Any]]) -> None:
+    def __init__(self, door: FleetDoor, title: str, operations: Sequence[Operation[Any, Any]], mounted: Sequence[BaseRoute] = ()) -> None:
         self.door = door
         self.title = title
         self.operations = operations
         self._hosts = Hosts(door.settings)
         self._settings = door.settings
-        self._router = Router(self._routes(), redirect_slashes=False, default=no_such_path)
+        self._router = Router([*self._routes(), *mounted], redirect_slashes=False, default=no_such_path)
 
     def _routes(self) -> list[Route]:
         paths: dict[str, dict[str, Endpoint]] = {}
@@ -48,7 +49,7 @@ class Port:
         scope[KEY] = call
         try:
             scope["covey.loopback"] = self.hosts.check(asked(scope, call.headers))
-            await self._router(scope, receive, send)
+            await self._router(scope, receive, call.pass_on)
         except Disconnected:
             return
         except CoveyError as error:

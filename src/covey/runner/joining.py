@@ -5,8 +5,10 @@ It keeps no state here: what a token stands for is read from the store each time
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from covey.agents import roster
-from covey.base.errors import Conflict
+from covey.base.errors import Conflict, LeaseLost
 from covey.brains.model import Outcome
 from covey.healing import lending
 from covey.messages import handling
@@ -95,3 +97,12 @@ def give_back(tx: Transaction, agent: str, token: str, reason: str) -> Work:
     work = work_of(tx, agent, token)
     holding.give_back(tx, work, reason)
     return work
+
+
+def held(tx: Transaction, agent: str) -> list[Work]:
+    """What the agent has under a lease now: an assistant that lost its context finds here what it began."""
+    found = []
+    for token in holding.tokens_of(tx, agent):
+        with suppress(LeaseLost):  # mail closed by hand stands under a token of no run
+            found.append(work_of(tx, agent, token))
+    return found
