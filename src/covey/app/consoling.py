@@ -15,6 +15,7 @@ from covey.app.reviving import Reviver
 from covey.base.loops import every
 from covey.doors.door import FleetDoor
 from covey.nodes.spawner import ExecSpawner
+from covey.store.bell import NEWS
 
 
 @asynccontextmanager
@@ -29,7 +30,7 @@ async def opened(door: FleetDoor, edition: str) -> AsyncIterator[Port]:
             looking.cancel()
 
 
-CONSOLE_PART = Part(CONSOLE, lambda settings: settings.console_port, opened)
+CONSOLE_PART = Part(CONSOLE, lambda settings: settings.console_port, opened, NEWS)
 
 
 def main(snapshot_path: str, edition: str = "") -> int:

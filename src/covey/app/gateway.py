@@ -12,6 +12,7 @@ from covey.app.groups import GATEWAY
 from covey.app.port_process import Part
 from covey.base.errors import Misconfigured
 from covey.doors.door import FleetDoor
+from covey.store.bell import GATEWAY_NEWS
 
 NOTHING = 'the gateway has nothing to serve: neither covey[mcp] nor covey[a2a] is installed; pip install "covey[mcp]" brings the MCP door.'
 
@@ -30,7 +31,7 @@ async def opened(door: FleetDoor, _edition: str) -> AsyncIterator[Port]:
         yield gateway_port.make_app(door, routes)
 
 
-GATEWAY_PART = Part(GATEWAY, lambda settings: settings.gateway_port, opened)
+GATEWAY_PART = Part(GATEWAY, lambda settings: settings.gateway_port, opened, GATEWAY_NEWS)
 
 
 def main(snapshot_path: str, edition: str = "") -> int:

@@ -31,8 +31,13 @@ DOORS = (GatewayDoor("MCP", "for clients of the Model Context Protocol", "mcp", 
 
 def is_there(door: GatewayDoor) -> bool:
     """Whether what it needs is installed."""
+    return has(door.package)
+
+
+def has(package: str) -> bool:
+    """Whether a package is installed; it is not imported."""
     try:
-        distribution(door.package)
+        distribution(package)
     except PackageNotFoundError:
         return False
     return True

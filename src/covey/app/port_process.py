@@ -33,6 +33,8 @@ class Part(NamedTuple):
     port_of: Callable[[Settings], int]
     opened: Callable[[FleetDoor, str], AbstractAsyncContextManager[Port]]
     """Takes the door, and the edition that a node has started, empty without a node."""
+    bell: str
+    """The bell of news that it hears."""
 
 
 def main(part: Part, snapshot_path: str, edition: str = "") -> int:
@@ -59,7 +61,7 @@ async def run(part: Part, settings: Settings, edition: str = "") -> int:
     clock = SystemClock()
     store = open_store(settings, clock)
     try:
-        door = FleetDoor(store=store, settings=settings, clock=clock)
+        door = FleetDoor(store=store, settings=settings, clock=clock, bell=part.bell)
         async with part.opened(door, edition) as app:
             serving = await serve(app, settings.host, part.port_of(settings), run_dir(settings))
             following = asyncio.create_task(every(FOLLOW_S, Follower(door).one_round, clock, "settings"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 from urllib.parse import parse_qs
 
 from mcp.server.lowlevel import Server
@@ -14,6 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from covey.base.errors import Forbidden, Invalid, Unauthorized
 from covey.doors.bodies import incoming
 from covey.doors.door import FleetDoor
+from covey.mcp.following import Follower
 from covey.mcp.seat import PROFILE, Seat
 from covey.mcp.seats import MakeServer, Seats, seats_of
 from covey.mcp.tooling import PROFILES, Profile
@@ -21,7 +23,7 @@ from covey.mcp.tooling import PROFILES, Profile
 PATH = "/mcp"
 
 
-def server_of(seat: Seat) -> Server:
+def server_of(seat: Seat) -> Server[Any]:
     """The server of a seat."""
     return seat.server()
 
@@ -30,7 +32,7 @@ def server_of(seat: Seat) -> Server:
 async def opened(door: FleetDoor, make_server: MakeServer = server_of) -> AsyncIterator[Sequence[BaseRoute]]:
     """The routes of the MCP door, which is open meanwhile."""
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells the ids of sessions, line by line
-    async with seats_of(door, make_server) as seats:
+    async with seats_of(door, make_server) as seats, Follower(door, seats).beside():
         yield [Route(PATH, endpoint=Entrance(door, seats))]
 
 

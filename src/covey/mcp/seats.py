@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -24,13 +25,13 @@ SESSIONS = 64
 IDLE_S = 30 * 60.0
 """A session that is not used for so long ends; its client gets 404 and begins a new one."""
 
-MakeServer = Callable[[Seat], Server]
+MakeServer = Callable[[Seat], Server[Any]]
 
 
 class Taken:
     """A seat that somebody has taken, and what carries its clients' requests."""
 
-    def __init__(self, seat: Seat, server: Server) -> None:
+    def __init__(self, seat: Seat, server: Server[Any]) -> None:
         self.seat = seat
         self.sessions = StreamableHTTPSessionManager(
             server, max_sessions=SESSIONS, session_idle_timeout=IDLE_S, max_request_body_size=REQUEST_BYTES

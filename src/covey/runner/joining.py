@@ -106,3 +106,15 @@ def held(tx: Transaction, agent: str) -> list[Work]:
         with suppress(LeaseLost):  # mail closed by hand stands under a token of no run
             found.append(work_of(tx, agent, token))
     return found
+
+
+def progress(tx: Transaction, agent: str, token: str, text: str, lease_s: float) -> float:
+    """Until when the lease stands, renewed by a word on how far the work is; of a task the word is kept (K4a).
+
+    Raises:
+        LeaseLost: The token is not current.
+    """
+    work = work_of(tx, agent, token)
+    if work.task is not None:
+        working.progress(tx, agent, token, text)
+    return renew(tx, agent, token, lease_s)
