@@ -9,7 +9,7 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from covey.base.errors import CoveyError, Failed
+from covey.base.errors import CoveyError, Failed, NotFound
 
 log = logging.getLogger("covey.mcp")
 
@@ -21,10 +21,11 @@ def refused(error: Exception, doing: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=known.problem(), is_error=True)
 
 
-def raised(error: Exception, doing: str) -> MCPError:
-    """The same as a protocol error, for what is no tool: resources and prompts."""
+def raised(error: Exception, doing: str, **about: str) -> MCPError:
+    """The same as a protocol error, for what is no tool: resources and prompts. What is not there is a wrong parameter."""
     known = _known(error, doing)
-    return MCPError(known.face.rpc or types.INTERNAL_ERROR, known.message, known.problem())
+    code = types.INVALID_PARAMS if isinstance(known, NotFound) else known.face.rpc or types.INTERNAL_ERROR
+    return MCPError(code, known.message, known.problem() | about)
 
 
 def unknown(what: str, name: str, there: list[str]) -> MCPError:

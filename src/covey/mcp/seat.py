@@ -131,7 +131,7 @@ class Seat:
         try:
             return await resources.read(uri, lambda args: Call(self.door, self.by, profile, args))
         except Exception as error:
-            raise errors.raised(error, "reading a resource") from error
+            raise errors.raised(error, "reading a resource", uri=uri) from error
 
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         """An older client's session hears of changes at an address. The blanket except of a door."""
