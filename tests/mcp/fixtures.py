@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import mcp_types as types
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity

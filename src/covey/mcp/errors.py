@@ -6,7 +6,7 @@ import logging
 import secrets
 from typing import Any
 
-import mcp_types as types
+from mcp import types
 from mcp.shared.exceptions import MCPError
 
 from covey.base.errors import CoveyError, Failed, NotFound

@@ -5,12 +5,11 @@ One reader for all seats, and none while nobody listens. Notices may be lost; wh
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Protocol
-
-import anyio
 
 from covey.agents.model import Caller
 from covey.doors.door import FleetDoor
@@ -24,6 +23,8 @@ log = logging.getLogger("covey.mcp")
 
 LOOK_S = 0.5
 """How soon it is seen that somebody began to listen."""
+STILL_S = 5.0
+"""So often it is seen that nobody listens any more."""
 AGAIN_S = 2.0
 _ROSTER_KINDS = ("agent.added", "agent.removed", "agent.paused", "agent.stopped", "agent.resumed")
 _ARRIVED = frozenset({"delivered", "held"})
@@ -69,10 +70,12 @@ class Follower:
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:
         """Tell them meanwhile."""
-        async with anyio.create_task_group() as group:
-            group.start_soon(self.go_on)
+        going = asyncio.create_task(self.go_on())
+        try:
             yield
-            group.cancel_scope.cancel()
+        finally:
+            going.cancel()
+            await asyncio.wait({going})
 
     async def go_on(self) -> None:
         """Until cancelled. A store that can't be had is asked again later. The blanket except of a loop."""
@@ -81,16 +84,16 @@ class Follower:
                 await self._while_somebody_listens()
             except Exception:
                 log.warning("news for MCP clients could not be read; they are read on in %g s", AGAIN_S, exc_info=True)
-                await anyio.sleep(AGAIN_S)
-            await anyio.sleep(LOOK_S)
+                await asyncio.sleep(AGAIN_S)
+            await asyncio.sleep(LOOK_S)
 
     async def _while_somebody_listens(self) -> None:
         if not self._listeners():
             return
         at = await self._door.store.read(events.last)
         while self._listeners():
-            with anyio.move_on_after(LOOK_S * 10):
-                await self._door.news.beyond(at)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._door.news.beyond(at), STILL_S)
             at = await self._one_page(at)
 
     def _listeners(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import mcp_types as types
+from mcp import types
 
 from covey.base.errors import Invalid, NotFound
 

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import unquote
 
-import mcp_types as types
 import msgspec
+from mcp import types
 
 from covey.base.errors import NotFound
 from covey.mcp import tools_mail, tools_self

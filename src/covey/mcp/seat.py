@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import mcp_types as types
 import msgspec
+from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 

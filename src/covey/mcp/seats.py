@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
-import anyio.lowlevel
-from anyio.abc import TaskGroup, TaskStatus
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -18,12 +15,13 @@ from covey.base.wire import REQUEST_BYTES
 from covey.doors.door import FleetDoor
 from covey.mcp.seat import Seat
 
-log = logging.getLogger("covey.mcp")
-
 SESSIONS = 64
 """So many sessions of older clients a caller may have open at once."""
 IDLE_S = 30 * 60.0
 """A session that is not used for so long ends; its client gets 404 and begins a new one."""
+
+GRACE_S = 0.3
+"""What is being answered when the door closes is given so long."""
 
 MakeServer = Callable[[Seat], Server[Any]]
 
@@ -36,58 +34,69 @@ class Taken:
         self.sessions = StreamableHTTPSessionManager(
             server, max_sessions=SESSIONS, session_idle_timeout=IDLE_S, max_request_body_size=REQUEST_BYTES
         )
+        self._there = asyncio.Event()
+        self._kept = asyncio.create_task(self._keep())
 
-    async def keep(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Be there for requests until cancelled."""
+    async def there(self) -> None:
+        """Return once it takes requests."""
+        waiting = asyncio.create_task(self._there.wait())
+        await asyncio.wait({waiting, self._kept}, return_when=asyncio.FIRST_COMPLETED)
+        if self._kept.done():
+            waiting.cancel()
+            self._kept.result()
+
+    async def _keep(self) -> None:
         async with self.sessions.run():
-            task_status.started()
-            await anyio.sleep_forever()
+            self._there.set()
+            await asyncio.Event().wait()
+
+    async def clear(self) -> None:
+        """End its streams in good order, then whatever is left."""
+        self.seat.leave()
+        await asyncio.sleep(GRACE_S)
+        self._kept.cancel()
+        await asyncio.wait({self._kept})
 
 
 class Seats:
     """All seats that were taken since the door was opened: no more than there are tokens."""
 
-    def __init__(self, door: FleetDoor, group: TaskGroup, make_server: MakeServer) -> None:
+    def __init__(self, door: FleetDoor, make_server: MakeServer) -> None:
         self._door = door
-        self._group = group
         self._make_server = make_server
         self._taken: dict[Caller, Taken] = {}
-        self._turn = anyio.Lock()
 
     async def of(self, by: Caller) -> Taken:
         """The seat of this caller."""
         found = self._taken.get(by)
-        if found is not None:
-            return found
-        async with self._turn:
-            if by not in self._taken:
-                seat = Seat(self._door, by)
-                taken = Taken(seat, self._make_server(seat))
-                await self._group.start(taken.keep)
-                self._taken[by] = taken
-            return self._taken[by]
+        if found is None:
+            seat = Seat(self._door, by)
+            found = self._taken[by] = Taken(seat, self._make_server(seat))
+        await found.there()
+        return found
 
     def taken(self) -> list[Seat]:
         """The seats so far."""
         return [each.seat for each in self._taken.values()]
 
+    async def clear(self) -> None:
+        """Clear them all."""
+        taken, self._taken = list(self._taken.values()), {}
+        await asyncio.gather(*(each.clear() for each in taken))
+
 
 @asynccontextmanager
 async def seats_of(door: FleetDoor, make_server: MakeServer) -> AsyncIterator[Seats]:
-    """The seats of a door; they are cleared when it closes, and at the end at the latest."""
-    async with anyio.create_task_group() as group:
-        seats = Seats(door, group, make_server)
-        group.start_soon(_clear, door, seats, group)
-        try:
-            yield seats
-        finally:
-            group.cancel_scope.cancel()
+    """The seats of a door; they are cleared when it closes, since a server that stops waits for what streams, and at the end at last."""
+    seats = Seats(door, make_server)
+    clearing = asyncio.create_task(_clear(door, seats))
+    try:
+        yield seats
+    finally:
+        clearing.cancel()
+        await seats.clear()
 
 
-async def _clear(door: FleetDoor, seats: Seats, group: TaskGroup) -> None:
-    """Once the door closes, end what streams: a server that stops waits for it."""
+async def _clear(door: FleetDoor, seats: Seats) -> None:
     await door.closing.wait()
-    for seat in seats.taken():
-        seat.leave()
-    await anyio.lowlevel.checkpoint()
-    group.cancel_scope.cancel()
+    await seats.clear()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
-from mcp_types import CallToolResult
+from mcp.types import CallToolResult
 from msgspec import Meta
 
 from covey.agents.model import Caller
