@@ -107,7 +107,7 @@ def _me(tx: Transaction, by: Caller, stale_s: float) -> Me:
         flags=_flags(state),
         unread=mail.unread_count(tx, by.name),
         queued=state["queueLength"],
-        held=[Held(item=work.item, kind=work.kind, token=work.token) for work in joining.held(tx, by.name)],
+        held=[Held(item=each.item, kind=each.kind, token=each.token) for each in joining.held(tx, by.name)],
     )
 
 

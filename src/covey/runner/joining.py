@@ -5,10 +5,10 @@ It keeps no state here: what a token stands for is read from the store each time
 
 from __future__ import annotations
 
-from contextlib import suppress
+from typing import NamedTuple
 
 from covey.agents import roster
-from covey.base.errors import Conflict, LeaseLost
+from covey.base.errors import Conflict
 from covey.brains.model import Outcome
 from covey.healing import lending
 from covey.messages import handling
@@ -99,12 +99,22 @@ def give_back(tx: Transaction, agent: str, token: str, reason: str) -> Work:
     return work
 
 
-def held(tx: Transaction, agent: str) -> list[Work]:
+class Held(NamedTuple):
+    """Something under a lease: the id of a task or message, what kind of turn it is, and the token that settles it."""
+
+    item: str
+    kind: str
+    token: str
+
+
+def held(tx: Transaction, agent: str) -> list[Held]:
     """What the agent has under a lease now: an assistant that lost its context finds here what it began."""
     found = []
     for token in holding.tokens_of(tx, agent):
-        with suppress(LeaseLost):  # mail closed by hand stands under a token of no run
-            found.append(work_of(tx, agent, token))
+        row = tx.one(RUN_OF_TOKEN, token=token)
+        run = runs.find(tx, row.run_id) if row is not None and row.run_id is not None else None
+        if run is not None:
+            found.append(Held(run.item, run.kind, token))
     return found
 
 
