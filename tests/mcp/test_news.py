@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from covey.agents import tokens
 from covey.agents.model import as_agent
+from covey.doors.admission import REMEMBERED_S
 from covey.mcp.following import changes_tools, touched
 from covey.store import Store
 from covey.store.events import START, Event
 from tests.conftest import ManualClock
 from tests.mcp.test_bad_input import open_session
 from tests.mcp.world import JOINED, World, given, world_of
+from tests.rules import rule
 
 
 def event(kind: str, agent: str | None = None, subject: str | None = None, **data: Any) -> Event:
@@ -103,6 +106,23 @@ async def test_a_door_that_closes_ends_what_streams(store: Store, clock: ManualC
         async with asyncio.timeout(5):
             await world.serving.stop()
             assert await ended is None
+
+
+@rule("M11")
+async def test_a_stream_ends_when_its_token_is_rotated(
+    world: World, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("covey.mcp.mounting.LOOK_AGAIN_S", 0.05)
+    async with world.connect("coder") as coder, coder.listen(resource_subscriptions=["covey://inbox"]) as events:
+        listening = asyncio.create_task(_first(events))
+        await world.store.write(tokens.put, "coder", tokens.hash_of("a-new-token-of-coder-0123"))
+        clock.at += REMEMBERED_S + 1
+        async with asyncio.timeout(10):
+            await asyncio.wait({listening})
+        assert isinstance(listening.exception(), Exception)
+        with pytest.raises(MCPError):
+            await coder.list_tools()
+    assert "without completing" not in caplog.text
 
 
 async def test_too_many_addresses_are_refused(world: World) -> None:

@@ -16,12 +16,11 @@ from starlette.types import Message, Receive, Scope, Send
 from covey.agents.model import Caller
 from covey.api.answer import Answer, Stream
 from covey.api.door import Door, FleetDoor
-from covey.api.impatience import ABORT
 from covey.base.errors import Invalid, Unauthorized, UnsupportedMediaType
 from covey.base.ids import is_id
 from covey.base.wire import check_text, convert, decode
 from covey.doors import bodies
-from covey.doors.bodies import Disconnected
+from covey.doors.bodies import ABORT, Disconnected
 from covey.store import Transaction, answered
 
 if TYPE_CHECKING:
