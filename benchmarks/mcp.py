@@ -21,8 +21,8 @@ from benchmarks.measuring import EIGHT, Figure, folder, ms, percentile, store_in
 from covey.agents import tokens
 from covey.agents.model import as_agent
 from covey.api import gateway_port
-from covey.api.serving import serve
 from covey.doors.door import FleetDoor
+from covey.doors.serving import serve
 from covey.mcp import mounting
 from covey.messages import sending
 from covey.messages.model import draft

@@ -14,11 +14,13 @@ import httpx
 import msgspec
 import pytest
 
-from covey.api import agent_port, fleet_port, impatience
-from covey.api.door import Door, FleetDoor
-from covey.api.serving import Serving, serve
+from covey.api import agent_port, fleet_port
+from covey.api.door import Door
 from covey.base.errors import Invalid, Misconfigured, PortTaken
 from covey.base.markers import NameLock
+from covey.doors import impatience
+from covey.doors.door import FleetDoor
+from covey.doors.serving import Serving, serve
 from covey.messages import reading
 from covey.store import Store
 from tests.api.world import Process, World, bearer, give_tokens, until

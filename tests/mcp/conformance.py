@@ -15,11 +15,11 @@ from starlette.types import Receive, Scope, Send
 
 from covey.agents import tokens
 from covey.api import gateway_port
-from covey.api.port import Port
-from covey.api.serving import serve
 from covey.app.opening import apply, open_store
 from covey.base.config import load
 from covey.doors.door import FleetDoor
+from covey.doors.port import Port
+from covey.doors.serving import serve
 from covey.mcp import mounting
 from tests.mcp.fixtures import WithFixtures
 
@@ -44,7 +44,7 @@ async def main(port: int, folder: Path) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked.set)
     async with mounting.opened(door, lambda seat: WithFixtures(seat).server()) as routes:
         made = gateway_port.make_app(door, routes)
-        serving = await serve(Shown(door, made.title, made.operations, routes), "127.0.0.1", port)
+        serving = await serve(Shown(door, made.operations, routes), "127.0.0.1", port)
         sys.stdout.write(f"http://127.0.0.1:{serving.port}/mcp\n")
         sys.stdout.flush()
         await asked.wait()

@@ -174,7 +174,7 @@ async def test_a_fault_of_our_own_is_told_by_its_reference_alone(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with world.connect("coder") as coder:
-        monkeypatch.setattr("covey.mcp.tools_self.views.why_of", lambda *_: 1 / 0)
+        monkeypatch.setattr("covey.mcp.tools_self.told.why_of", lambda *_: 1 / 0)
         problem = await refused(coder, "why", id="coder")
         assert problem["code"] == "failed"
         assert "division" not in problem["detail"]

@@ -13,11 +13,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from covey.agents import configuring
 from covey.api import gateway_port
-from covey.api.port import Port
-from covey.api.serving import Serving, serve
 from covey.base.clock import Clock
 from covey.base.settings import AgentSettings, BrainSettings, Settings
 from covey.doors.door import FleetDoor
+from covey.doors.port import Port
+from covey.doors.serving import Serving, serve
 from covey.mcp import mounting
 from covey.store import Store
 from tests.api.world import bearer, give_tokens

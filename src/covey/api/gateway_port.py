@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from starlette.routing import BaseRoute
 
 from covey.api import liveness
-from covey.api.port import Port
+from covey.api.described import DescribedPort
 from covey.api.self_description import OPERATIONS as SELF_DESCRIPTION
 from covey.doors.door import FleetDoor
 
 
-def make_app(door: FleetDoor, mounted: Sequence[BaseRoute]) -> Port:
+def make_app(door: FleetDoor, mounted: Sequence[BaseRoute]) -> DescribedPort:
     """The application of the gateway's port."""
-    return Port(door, "Covey's gateway", OPERATIONS, mounted)
+    return DescribedPort(door, "Covey's gateway", OPERATIONS, mounted)
 
 
 OPERATIONS = (*liveness.OPERATIONS, *SELF_DESCRIPTION)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.operations import Nothing, get
 from covey.api.shapes import HealthNow, Readiness
 from covey.base.errors import CoveyError
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get
 from covey.healing.cycle import LATE
 from covey.nodes import records
 

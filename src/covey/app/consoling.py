@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from covey.api.fleet_port import make_app
-from covey.api.port import Port
 from covey.app import port_process
 from covey.app.groups import CONSOLE
 from covey.app.port_process import FOLLOW_S, Part
 from covey.app.reviving import Reviver
 from covey.base.loops import every
 from covey.doors.door import FleetDoor
+from covey.doors.port import Port
 from covey.nodes.spawner import ExecSpawner
 from covey.store.bell import NEWS
 

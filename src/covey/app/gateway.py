@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from covey.api import gateway_port
-from covey.api.port import Port
 from covey.app import gateway_doors, port_process
 from covey.app.groups import GATEWAY
 from covey.app.port_process import Part
 from covey.base.errors import Misconfigured
 from covey.doors.door import FleetDoor
+from covey.doors.port import Port
 from covey.store.bell import GATEWAY_NEWS
 
 NOTHING = 'the gateway has nothing to serve: neither covey[mcp] nor covey[a2a] is installed; pip install "covey[mcp]" brings the MCP door.'

@@ -9,8 +9,6 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import NamedTuple
 
-from covey.api.port import Port
-from covey.api.serving import serve
 from covey.app import snapshot
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr
@@ -21,6 +19,8 @@ from covey.base.markers import NameLock
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.settings import Settings
 from covey.doors.door import FleetDoor
+from covey.doors.port import Port
+from covey.doors.serving import serve
 from covey.runner.watchdog import Watchdog
 
 FOLLOW_S = 5.0

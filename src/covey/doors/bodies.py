@@ -12,8 +12,6 @@ from covey.base.wire import REQUEST_BYTES
 
 KEY = "covey.incoming"
 """Where it stands in the ASGI scope."""
-ABORT = "covey.abort"
-"""Where the scope of a request has what drops its connection at once."""
 BODY_S = 30.0
 """A body must have come within so long."""
 DRAIN_BYTES = 4 * REQUEST_BYTES

@@ -15,8 +15,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from covey.agents.model import Caller
 from covey.base.errors import CoveyError, Forbidden, Invalid, Unauthorized
-from covey.doors.bodies import ABORT, incoming
+from covey.doors.bodies import incoming
 from covey.doors.door import FleetDoor
+from covey.doors.impatience import ABORT
 from covey.mcp.following import Follower
 from covey.mcp.seat import PROFILE, Seat
 from covey.mcp.seats import MakeServer, Seats, seats_of

@@ -11,8 +11,7 @@ from msgspec import Meta
 
 from covey.agents.model import Caller
 from covey.base.errors import Invalid
-from covey.doors import views, waiting
-from covey.doors.views import RepliesNow
+from covey.doors import waiting
 from covey.mcp import task_views
 from covey.mcp.errors import problem_result
 from covey.mcp.letters import Letter, heads, letter
@@ -20,6 +19,8 @@ from covey.mcp.task_views import TaskView
 from covey.mcp.tooling import Asking, Call, Given, Ident, Receiver, Tool, Wait
 from covey.messages import answering, handling, reading, seeing, sending
 from covey.messages.model import MessageType, Priority, Receipt, draft
+from covey.reports import told
+from covey.reports.told import RepliesNow
 from covey.store import Transaction
 
 Text = Annotated[str, Meta(min_length=1, description="plain text, at most 256 KiB; say all that is needed at once")]
@@ -252,7 +253,7 @@ async def ask(call: Call[Question]) -> Answered | CallToolResult:
 
 
 async def _replies(call: Call[Any], ident: str) -> RepliesNow:
-    return await call.door.store.read(views.replies, ident, call.by)
+    return await call.door.store.read(told.replies, ident, call.by)
 
 
 def _is_over(found: RepliesNow) -> bool:

@@ -8,10 +8,9 @@ from msgspec import Meta
 
 from covey.agents import roster
 from covey.agents.model import Caller
-from covey.doors import views
 from covey.mcp.tooling import Asking, Call, Given, Ident, Nothing, Tool
 from covey.messages import reading as mail
-from covey.reports import status
+from covey.reports import status, told
 from covey.runner import joining
 from covey.store import Transaction
 
@@ -145,7 +144,7 @@ async def why(call: Call[About]) -> Told:
 
     Use it before you ask a person or a colleague why something takes long.
     """
-    found = await call.door.store.read(views.why_of, call.args.id, call.by, call.door.settings)
+    found = await call.door.store.read(told.why_of, call.args.id, call.by, call.door.settings)
     return Told(id=found.id, kind=found.kind, text=found.sentence)
 
 

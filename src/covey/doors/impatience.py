@@ -10,12 +10,13 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from covey.doors.bodies import ABORT
-
 HEAD_BYTES = 32 * 1024
 """Request line and headers together; also what is read away of a body that nobody wanted."""
 HEAD_S = 10.0
 """A connection must have sent a whole head within so long of its first byte, or of its opening."""
+
+ABORT = "covey.abort"
+"""Where the scope of a request has what drops its connection at once."""
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.h11_impl import H11Protocol as Base

@@ -1,4 +1,4 @@
-"""Verbs for what doors show of several features at once. They read, put together and call other verbs; they hold no SQL and no rule."""
+"""What a caller may be told that takes several features at once: one verb each, for every door. Read only."""
 
 from __future__ import annotations
 
