@@ -197,3 +197,16 @@ async def test_an_idle_hook_ends_with_its_assistant_or_its_seat(home: Path, monk
     threading.Timer(0.05, lambda: seat.remove(path)).start()
     async with asyncio.timeout(BOUND_S):
         assert await asyncio.to_thread(idle.wait, path) == 0
+
+
+@pytest.mark.parametrize("env", [{"CLAUDE_CODE_SESSION_ATTENDED": "0"}, {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, {"COVEY_RUN": "run_1"}])
+def test_an_idle_hook_holds_up_no_session_without_a_person(home: Path, env: dict[str, str]) -> None:
+    found = called(taken(home, url_of(9)), json.dumps(STOP), "--idle", **env)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+
+
+async def test_a_brain_of_the_fleet_is_told_by_its_turns_and_not_by_hooks(world: World, clock: ManualClock, path: Path) -> None:
+    await mail(world, clock, "hello")
+    found = await asyncio.to_thread(called, path, json.dumps(TOOL), COVEY_RUN="run_1")
+    assert (found.returncode, found.stdout) == (0, "")
+    assert await run(path, TOOL) is not None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -38,10 +39,17 @@ Glance = dict[str, Any]
 
 
 def main(words: list[str]) -> int:
-    """Be the hook of a seat's file; the exit code. With `--idle` it waits until something comes, says it on stderr and ends with 2."""
+    """Be the hook of a seat's file; the exit code. With `--idle` it waits until something comes, says it on stderr and ends with 2.
+
+    A brain of the fleet that is such an assistant itself is told of its mail by its turns, not by hooks.
+    """
     try:
         path = Path(words[0])
+        if "COVEY_RUN" in os.environ:
+            return 0
         if "--idle" in words[1:]:
+            if is_unattended(os.environ):
+                return 0
             from covey.seats.idle import wait  # noqa: PLC0415 - only the hook that waits needs it
 
             return wait(path)
@@ -51,6 +59,11 @@ def main(words: list[str]) -> int:
         if os.environ.get("COVEY_DEBUG"):
             sys.stderr.write(f"covey hook: {type(error).__name__}: {error}\n")
     return 0
+
+
+def is_unattended(environ: Mapping[str, str]) -> bool:
+    """Whether Claude Code runs without a person (`claude -p`): it would wait at its end for a hook in the background."""
+    return environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0" or environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
 
 
 def read_event() -> Event:
