@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import threading
@@ -36,8 +37,10 @@ def test_an_assistant_joins_as_a_new_external_agent_and_leaves(covey: Covey, fol
     state = covey("status", "reviewer", "--json").json
     assert (state["brain"], state["flags"]["away"]) == ("external", True)
     token = covey("token", "show", "reviewer").out.strip()
-    assert token in (home / ".claude.json").read_text()
-    assert token not in (folder / ".claude/settings.local.json").read_text()
+    assert token not in (home / ".claude.json").read_text() + (folder / ".claude/settings.local.json").read_text()
+    program = shlex.split(json.loads((home / ".claude.json").read_text())["projects"][str(folder)]["mcpServers"]["covey"]["headersHelper"])
+    shown = subprocess.run(program, capture_output=True, check=True, timeout=30, text=True).stdout
+    assert json.loads(shown) == {"Authorization": f"Bearer {token}"}
     again = covey("join", "claude", "--as", "reviewer", "--external")
     assert (again.code, "covey leave claude --as reviewer" in again.out) == (0, True)
     left = covey("leave", "claude", "--as", "reviewer")

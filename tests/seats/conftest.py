@@ -43,10 +43,10 @@ def seat_of(home: Path, assistant: str = "claude", api: str = url_of(9), agent: 
 
 
 def joining_of(
-    home: Path, *, variable: str | None = None, hook: str | None = "covey hook /s/claude-coder.json", server: str = "covey"
+    home: Path, *, variable: str | None = None, hook: str = "covey hook /s/claude-coder.json", hooks: bool = True, server: str = "covey"
 ) -> Joining:
     """What is to be written."""
-    return Joining("coder", server, "http://127.0.0.1:8900/mcp", token_of("coder"), variable, hook, home / "work", home, {})
+    return Joining("coder", server, "http://127.0.0.1:8900/mcp", token_of("coder"), variable, hook, hooks, home / "work", home, {})
 
 
 def taken(home: Path, api: str, agent: str = "coder") -> Path:

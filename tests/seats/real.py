@@ -207,6 +207,7 @@ def main(covey: str, port: int) -> int:
             trial.say("the gateway is up", gateway_is_up(f"http://127.0.0.1:{port + 900}/mcp"))
             (trial.home / ".gemini").mkdir()
             (trial.home / ".gemini/trustedFolders.json").write_text(json.dumps({str(trial.work): "TRUST_FOLDER"}))
+            (trial.home / ".claude.json").write_text(json.dumps({"projects": {str(trial.work): {"hasTrustDialogAccepted": True}}}))
             for assistant in ("claude", "codex", "gemini"):
                 trial.restored(assistant)
             trial.connected("claude", str)

@@ -111,7 +111,8 @@ def test_the_token_stands_only_where_nobody_else_can_read_it_and_never_in_the_pr
     give(home, assistant)
     joining.join(seat.folder_of(), seat_of(home, assistant), joining_of(home))
     holders = [path for path in home.rglob("*") if path.is_file() and token_of("coder").encode() in path.read_bytes()]
-    assert holders
+    state = seat.path_of(seat.folder_of(), assistant, "coder")
+    assert set(holders) > {state} if assistant != "claude" else holders == [state], "Claude Code keeps copies of its settings"
     for path in holders:
         assert path.stat().st_mode & 0o077 == 0, path
         assert home / "work" not in path.parents
@@ -132,7 +133,7 @@ def test_what_each_assistant_reads(home: Path) -> None:
     bearer = {"Authorization": f"Bearer {token_of('coder')}"}
     url = "http://127.0.0.1:8900/mcp"
     claude = parsed(home / ".claude.json")["projects"][str(home / "work")]["mcpServers"]["covey"]
-    assert claude == {"type": "http", "url": url, "headers": bearer}
+    assert claude == {"type": "http", "url": url, "headersHelper": "covey hook /s/claude-coder.json --headers"}
     assert parsed(home / ".codex/config.toml")["mcp_servers"]["covey"] == {"url": url, "http_headers": bearer}
     gemini = parsed(home / ".gemini/settings.json")
     assert gemini["mcpServers"]["covey"] == {"url": url, "type": "http", "headers": bearer}
@@ -223,6 +224,15 @@ def test_two_agents_of_one_assistant_have_a_server_each(home: Path) -> None:
     after = tree(home)
     assert {name: json.loads(raw) for name, (raw, _) in after.items() if name.endswith(".json")} == {".codex/hooks.json": {"hooks": {}}}
     assert after[".codex/config.toml"][0].strip() == before[".codex/config.toml"][0]
+
+
+def test_without_hooks_the_tools_alone_are_there(home: Path) -> None:
+    for assistant in ASSISTANTS:
+        joining.join(seat.folder_of(), seat_of(home, assistant), joining_of(home, hooks=False))
+    assert "hooks" not in parsed(home / ".gemini/settings.json")
+    assert not (home / ".codex/hooks.json").exists()
+    assert not (home / "work/.claude").exists()
+    assert parsed(home / ".claude.json")["projects"]
 
 
 def test_a_seat_that_is_broken_is_said_to_be(home: Path) -> None:

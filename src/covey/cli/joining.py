@@ -24,7 +24,7 @@ LOOK_S = 1.0
 """On this machine one looks so often while nothing comes."""
 GATEWAY_PORT = 8900
 _NEXT = {
-    "claude": "Sessions of Claude Code that begin in {folder} from now on are {agent}.",
+    "claude": "Sessions of Claude Code that begin in {folder} from now on are {agent}, once you trust that folder.",
     "codex": "Codex sessions that begin from now on are {agent}; at the first one Codex asks you to review the hooks (/hooks).",
     "gemini": "Gemini sessions that begin from now on are {agent}, in folders that you have trusted (/permissions).",
     "openclaw": "OpenClaw has {agent}'s tools at its next start. It has no hooks: `covey listen {agent}` ends when something comes.",
@@ -76,7 +76,8 @@ def join_command(reach: Reach, assistant: str, agent: str, project: Path | None,
         mcp=fleet.mcp,
         token=fleet.token,
         variable=variable,
-        hook=None if given["no_hooks"] else assistants.hook_command(_program(), seat.path_of(folder, assistant, agent)),
+        hook=assistants.hook_command(_program(), seat.path_of(folder, assistant, agent)),
+        hooks=not given["no_hooks"],
         folder=Path(made.folder),
         home=Path.home(),
         environ=os.environ,

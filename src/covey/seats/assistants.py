@@ -27,8 +27,10 @@ class Joining(NamedTuple):
     token: str
     variable: str | None
     """The environment variable that has the token; None: the token itself is written."""
-    hook: str | None
-    """The command of the hook; None: no hooks."""
+    hook: str
+    """The command of the seat's hook."""
+    hooks: bool
+    """Whether the assistant is to run it after its steps."""
     folder: Path
     """The project."""
     home: Path
@@ -57,13 +59,17 @@ def files_of(assistant: str, joining: Joining) -> list[File]:
 
 
 def _claude(joining: Joining) -> list[File]:
-    """Claude Code: the server in the user's own file, for this project alone; hooks in the project's local settings."""
+    """Claude Code: the server in the user's own file, for this project alone; hooks in the project's local settings.
+
+    It keeps copies of that file, so the token is not written: it asks the hook's program for it, in folders that its user trusts.
+    """
     given = joining.environ.get("CLAUDE_CONFIG_DIR")
     servers = ("projects", str(joining.folder), "mcpServers", joining.server)
-    entry = {"type": "http", "url": joining.mcp, "headers": joining.headers}
+    shown = {"headersHelper": f"{joining.hook} --headers"} if joining.variable is None else {"headers": joining.headers}
+    entry = {"type": "http", "url": joining.mcp} | shown
     idle = {"type": "command", "command": f"{joining.hook} --idle", "asyncRewake": True, "timeout": IDLE_S}
     return [
-        File((Path(given) if given else joining.home) / ".claude.json", (Put(servers, entry),), secret=joining.variable is None),
+        File((Path(given) if given else joining.home) / ".claude.json", (Put(servers, entry),)),
         File(joining.folder / ".claude" / "settings.local.json", _hooks(joining, ("SessionStart", "PostToolUse", "Stop"), HOOK_S, idle)),
     ]
 
@@ -106,7 +112,7 @@ ASSISTANTS = tuple(_FILES)
 
 def _hooks(joining: Joining, events: tuple[str, ...], timeout: int, *idle: dict[str, Any]) -> tuple[Part, ...]:
     """A hook at each of these events; the last is the stop, at which the one that waits begins too."""
-    if joining.hook is None:
+    if not joining.hooks:
         return ()
     own = {"type": "command", "command": joining.hook, "timeout": timeout}
     found: list[Part] = []

@@ -39,12 +39,17 @@ Glance = dict[str, Any]
 
 
 def main(words: list[str]) -> int:
-    """Be the hook of a seat's file; the exit code. With `--idle` it waits until something comes, says it on stderr and ends with 2.
+    """Be the hook of a seat's file; the exit code.
 
-    A brain of the fleet that is such an assistant itself is told of its mail by its turns, not by hooks.
+    With `--idle` it waits until something comes, says it on stderr and ends with 2. With `--headers` it prints the header that shows
+    the token, for an assistant that asks for it instead of keeping it. A brain of the fleet that is such an assistant itself is told
+    of its mail by its turns, not by hooks.
     """
     try:
         path = Path(words[0])
+        if "--headers" in words[1:]:
+            print_answer(headers(path))
+            return 0
         if "COVEY_RUN" in os.environ:
             return 0
         if "--idle" in words[1:]:
@@ -59,6 +64,11 @@ def main(words: list[str]) -> int:
         if os.environ.get("COVEY_DEBUG"):
             sys.stderr.write(f"covey hook: {type(error).__name__}: {error}\n")
     return 0
+
+
+def headers(path: Path) -> Event:
+    """The header by which the seat's agent calls."""
+    return {"Authorization": f"Bearer {seats.read(path).shown_token}"}
 
 
 def is_unattended(environ: Mapping[str, str]) -> bool:
