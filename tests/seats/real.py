@@ -1,4 +1,4 @@
-"""Real coding assistants against a real fleet, for scripts/try-clients: `python -m tests.seats.real COVEY PORT`. Prints a line for each check.
+"""Real coding assistants against a real fleet, for scripts/try-clients: `python -m tests.seats.real COVEY PORT BIN OPENCLAW_BIN`. A line each.
 
 Each has a home of its own. Their models are not called: Claude Code talks to a stand-in that notes what it is told.
 """
@@ -70,7 +70,7 @@ def _spoken(text: str) -> bytes:
 class Trial:
     """A fleet with its gateway, a home for the assistants, and what was found so far."""
 
-    def __init__(self, covey: str, port: int, folder: Path) -> None:
+    def __init__(self, covey: str, port: int, folder: Path, programs: str) -> None:
         self.covey_path, self.port = covey, port
         self.home, self.work = folder / "home", folder / "work"
         self.work.mkdir()
@@ -80,6 +80,7 @@ class Trial:
             name: value for name, value in os.environ.items() if not name.startswith(("COVEY_", "CLAUDE", "CODEX", "GEMINI", "ANTHROPIC"))
         }
         self.env = kept | {"HOME": str(self.home), "NO_COLOR": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+        self.env["PATH"] = f"{programs}:{kept['PATH']}"
         self.env |= {"ANTHROPIC_API_KEY": "sk-ant-none", "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port + 600}"}
 
     def run(self, *words: str, check: bool = True) -> str:
@@ -119,14 +120,21 @@ class Trial:
         self.covey("join", assistant, "--as", AGENT)
         listed = self.run(assistant, "mcp", "list")
         line = next((line for line in listed.splitlines() if line.strip(" ✓").startswith("covey")), listed[-300:])
-        self.say(f"{assistant}: mcp list", "covey" in line and any(word in line for word in ("Connected", "enabled")), line.strip())
+        self.say(f"{assistant}: mcp list", "covey" in line, line.strip())
         found = tools()
-        if found:
-            self.say(f"{assistant}: lists our tools", "claim_task" in found and "inbox" in found, found)
+        self.say(f"{assistant}: is connected", any(word in found for word in ("claim_task", "Connected", "17 tools")), found.strip()[-200:])
         self.run(self.covey_path, "leave", assistant, "--as", AGENT)
         token = self.covey("token", "show", AGENT).split()[-1].encode()
         settings = [path for path, (raw, _) in self.tree().items() if token in raw]
         self.say(f"{assistant}: after covey leave our token is nowhere in its home", not settings, ", ".join(settings))
+
+    def claude_state(self) -> str:
+        """How Claude Code's own look at the server went."""
+        return next(line for line in self.run("claude", "mcp", "get", "covey").splitlines() if "Status" in line)
+
+    def gemini_state(self) -> str:
+        """As of Gemini: its list connects."""
+        return next(line for line in self.run("gemini", "mcp", "list").splitlines() if "covey" in line)
 
     def codex_tools(self) -> str:
         """The tools that Codex's own server has from ours."""
@@ -197,10 +205,10 @@ def gateway_is_up(url: str) -> bool:
     return False
 
 
-def main(covey: str, port: int) -> int:
+def main(covey: str, port: int, programs: str, openclaw: str) -> int:
     """How many checks failed."""
     with tempfile.TemporaryDirectory(prefix="covey-clients-") as folder:
-        trial = Trial(covey, port, Path(folder))
+        trial = Trial(covey, port, Path(folder), programs)
         (trial.work / "covey.toml").write_text(f'[agents.chief]\n[agents.{AGENT}]\nbrain = "external"\n')
         trial.covey("up", "--detach")
         try:
@@ -210,14 +218,17 @@ def main(covey: str, port: int) -> int:
             (trial.home / ".claude.json").write_text(json.dumps({"projects": {str(trial.work): {"hasTrustDialogAccepted": True}}}))
             for assistant in ("claude", "codex", "gemini"):
                 trial.restored(assistant)
-            trial.connected("claude", str)
+            trial.connected("claude", trial.claude_state)
             trial.connected("codex", trial.codex_tools)
-            trial.connected("gemini", str)
+            trial.connected("gemini", trial.gemini_state)
             trial.claude_hooks()
+            trial.env["PATH"] = f"{openclaw}:{trial.env['PATH']}"
+            trial.restored("openclaw")
+            trial.connected("openclaw", lambda: trial.run("openclaw", "mcp", "probe", "covey"))
         finally:
             trial.covey("down")
     return trial.failed
 
 
 if __name__ == "__main__":
-    sys.exit(min(main(sys.argv[1], int(sys.argv[2])), 1))
+    sys.exit(min(main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:5]), 1))
