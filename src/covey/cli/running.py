@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import click
 
+from covey.base.markers import marker
 from covey.cli.options import as_agent, reaching
 from covey.cli.output import ago, clock, coloured, print_json, safe, table
 from covey.cli.reach import Reach, part
@@ -17,12 +19,21 @@ from covey.cli.reach import Reach, part
 def ps_command(reach: Reach) -> None:
     """Agents, pids, states, queues, buddies."""
     page = reach.get("/api/v1/agents")
+    servers = [] if reach.is_far else _servers(Path(reach.settings.data_dir) / "run")
     if reach.as_json:
-        print_json(page)
+        print_json(page if reach.is_far else {**page, "servers": servers})
         return
     now = time.time()
     head = ["AGENT", "STATUS", "PID", "PORT", "QUEUE", "UNREAD", "CONTEXT", "BUDDY", "BEAT", "AT WORK ON"]
     table(head, [_row(each, now) for each in page["items"]], empty="the fleet has no agents.")
+    if servers:
+        click.echo("beside them: " + ", ".join(f"{each['name']} (pid {each['pid']}, port {each['port']})" for each in servers))
+
+
+def _servers(run_dir: Path) -> list[dict[str, Any]]:
+    """The processes here that hold no agent and serve a port: the API's and the gateway's."""
+    found = (marker(run_dir / f"{name}.lock") for name in ("console", "gateway"))
+    return [{"name": each.name, "pid": each.pid, "port": each.port} for each in found if each is not None]
 
 
 def _row(agent: dict[str, Any], now: float) -> list[str]:
