@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from covey.base.settings import Settings
 from covey.brains.model import Cost, Outcome, Turn, asked_for_vote, failure
-from covey.brains.prompting import DATA
+from covey.brains.prompting import DATA, work_of
 from covey.doors import waiting
 from covey.mcp.tooling import Asking, Call, Given, Ident, Receiver, Tool, Wait
 from covey.messages.model import Priority
