@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from covey.agents import roster
 from covey.tasks import reading
 from tests.conftest import ManualClock
 from tests.mcp.world import MODES, World, given, refused
@@ -169,3 +170,18 @@ async def test_a_ballot_is_cast(world: World) -> None:
         await given(coder, "finish_task", token=asked["token"], summary="voted")
         assert (await refused(coder, "vote", voteId=vote.vote_id, selection="maybe"))["field"] == "selection"
         assert (await refused(chief, "vote", voteId=vote.vote_id, selection="yes"))["code"] == "forbidden"
+
+
+@rule("A5b")
+async def test_a_call_is_the_heartbeat_of_an_agent_from_outside(world: World, clock: ManualClock) -> None:
+    assert (await world.store.read(roster.vitals, "coder")).seen_at is None
+    async with world.connect("coder") as coder, world.connect("chief") as chief:
+        await given(coder, "whoami")
+        seen = (await world.store.read(roster.vitals, "coder")).seen_at
+        assert seen is not None
+        clock.at += 7200
+        await given(chief, "whoami")
+        assert "away" in next(each for each in (await given(chief, "agents"))["items"] if each["name"] == "coder")["flags"]
+        await given(coder, "inbox")
+        assert (await world.store.read(roster.vitals, "coder")).seen_at == seen + 7200
+        assert "flags" not in next(each for each in (await given(chief, "agents"))["items"] if each["name"] == "coder")
