@@ -1,4 +1,4 @@
-"""The process on port 8000: the fleet's API (the console's pages join it)."""
+"""The process on port 8000: the fleet's API and the console's pages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from covey.api.fleet_port import make_app
 from covey.app import snapshot
+from covey.app.front import make_app
 from covey.app.groups import CONSOLE
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr

@@ -1,0 +1,18 @@
+"""All of the console's pages as one application. A new page is one line here."""
+
+from __future__ import annotations
+
+from covey.console import assets, live, overview, signing
+from covey.console.console import Console
+from covey.console.rendering import Place
+from covey.doors.door import FleetDoor
+
+PAGES = (overview,)
+"""In the order of the navigation: each module brings its OPERATIONS, and its PLACE where the navigation leads to it."""
+OPERATIONS = (*signing.OPERATIONS, *live.OPERATIONS, *assets.OPERATIONS, *(each for page in PAGES for each in page.OPERATIONS))
+PLACES: tuple[Place, ...] = tuple(page.PLACE for page in PAGES if hasattr(page, "PLACE"))
+
+
+def make_app(door: FleetDoor) -> Console:
+    """The application of the console's pages."""
+    return Console(door, OPERATIONS, PLACES)
