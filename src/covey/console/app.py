@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from covey.console import assets, live, overview, signing
-from covey.console.console import Console
+from covey.console import assets, live, signing
+from covey.console.console import Console, Printed, nothing_printed
+from covey.console.pages import agent, agent_acts, overview
 from covey.console.rendering import Place
 from covey.doors.door import FleetDoor
 
-PAGES = (overview,)
+PAGES = (overview, agent, agent_acts)
 """In the order of the navigation: each module brings its OPERATIONS, and its PLACE where the navigation leads to it."""
 OPERATIONS = (*signing.OPERATIONS, *live.OPERATIONS, *assets.OPERATIONS, *(each for page in PAGES for each in page.OPERATIONS))
 PLACES: tuple[Place, ...] = tuple(page.PLACE for page in PAGES if hasattr(page, "PLACE"))
 
 
-def make_app(door: FleetDoor) -> Console:
-    """The application of the console's pages."""
-    return Console(door, OPERATIONS, PLACES)
+def make_app(door: FleetDoor, printed: Printed = nothing_printed) -> Console:
+    """The application of the console's pages. `printed` is what reads the output of the agents' processes."""
+    return Console(door, OPERATIONS, PLACES, printed)

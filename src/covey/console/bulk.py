@@ -13,8 +13,9 @@ from covey.agents.model import Caller
 from covey.base.errors import ChangedMeanwhile, CoveyError, Invalid
 from covey.base.settings import Settings
 from covey.base.wire import convert
+from covey.console.asking import confirm, tell
 from covey.console.downloads import whole
-from covey.console.routes import Form, Operations, act, dialog, done, page
+from covey.console.routes import Form, Operations, act, done, page
 from covey.console.shown import many
 from covey.console.tables import Q, R, Table, text_of
 from covey.doors.answer import Answer
@@ -62,18 +63,15 @@ class Bulk(Generic[Q, R]):
         found = await call.door.store.read(whole, self.table, call.query, call.door.settings, AT_ONCE + 1)
         count = len(found.items)
         if count == 0:
-            return dialog(call, "told.html", title="Nothing to do", lines=["No row matches this filter any more."])
+            return tell(call, "Nothing to do", "No row matches this filter any more.")
         if count > AT_ONCE:
-            lines = [f"More than {AT_ONCE} rows match. Narrow the filter: so many are done at once at most."]
-            return dialog(call, "told.html", title="Too many at once", lines=lines)
-        return dialog(
+            return tell(call, "Too many at once", f"More than {AT_ONCE} rows match. Narrow the filter: so many are done at once at most.")
+        return confirm(
             call,
-            "confirm.html",
             title=f"{self.title.format(many(count, self.noun))}?",
             lines=[f"Filter: {filter_in_words(self.table, call.query)}.", self.explain],
             action=f"{self.table.rows_path}/{self.name}",
             hidden={"count": count, "filter": text_of(call.query, cursor="", sort="")},
-            fields=[],
             go=self.title.format(many(count, self.noun)),
             grave=self.grave,
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from covey.agents.model import Caller
 from covey.base.errors import CoveyError, Unauthorized
+from covey.base.settings import Settings
 from covey.console.assets import edition
 from covey.console.hints import Hints
 from covey.console.rendering import POLICY, Place, notice, render
@@ -23,12 +24,24 @@ SIGN_IN = "/sign-in"
 THEMES = ("light", "dark")
 
 
+Printed = Callable[[Settings, str, int], list[str]]
+"""The last lines that an agent's process has printed on this machine."""
+
+
+def nothing_printed(_settings: Settings, _agent: str, _lines: int) -> list[str]:
+    """Where the output of processes is out of reach."""
+    return []
+
+
 class Console(Port):
     """What serves the pages."""
 
-    def __init__(self, door: FleetDoor, operations: Sequence[Operation[Any, Any]], places: Sequence[Place]) -> None:
+    def __init__(
+        self, door: FleetDoor, operations: Sequence[Operation[Any, Any]], places: Sequence[Place], printed: Printed = nothing_printed
+    ) -> None:
         super().__init__(door, operations)
         self._places = places
+        self.printed = printed
         self.visits = Visits(door.store, door.clock, door.settings.console_port)
         self.shared = Shared(door.clock)
         self.hints = Hints(door, edition(), self.shared.forget)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from covey.console import shown
 from covey.console.assets import address
@@ -56,12 +57,12 @@ def environment() -> Environment:
     return made
 
 
-def render(template: str, **values: Any) -> str:
-    """The template with these values."""
-    return environment().get_template(template).render(values)
+def render(template: str, **values: Any) -> Markup:
+    """The template with these values, as a part that other templates may hold."""
+    return Markup(environment().get_template(template).render(values))  # noqa: S704 - all that was put in is escaped
 
 
-def fragment(body: str | bytes, headers: Headers = ()) -> Answer:
+def fragment(body: Markup | bytes, headers: Headers = ()) -> Answer:
     """A part of a page as its page fetches it."""
     return Answer(200, body if isinstance(body, bytes) else body.encode(), HTML, POLICY + headers)
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import msgspec
+from markupsafe import Markup
 
 from covey.console.console import by_htmx, console_of
 from covey.console.rendering import Level, fragment, notice, render
@@ -60,7 +61,7 @@ def act(
     )
 
 
-async def shared(call: Call[Any, Any], make: Callable[[], Awaitable[str]]) -> Answer:
+async def shared(call: Call[Any, Any], make: Callable[[], Awaitable[Markup]]) -> Answer:
     """A part of a page, made once for all who look at it now. It must hold nothing of a single sign-in."""
 
     async def encoded() -> bytes:

@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
+from markupsafe import Markup
 
 from covey.base.errors import Invalid
 from covey.base.settings import Settings
@@ -119,12 +120,12 @@ def text_of(query: Query, **changed: Any) -> str:
     return urlencode({name: value for name, value in found.items() if value not in ("", None, False)})
 
 
-def rows_of(table: Table[Q, R], query: Q, found: Slice[R]) -> str:
+def rows_of(table: Table[Q, R], query: Q, found: Slice[R]) -> Markup:
     """The rows as a part of a page. Pure."""
     return render("rows.html", table=table, query=query, found=found, address_of=lambda **changed: text_of(query, **changed))
 
 
-async def table_rows(call: Call[Any, Any], table: Table[Q, R], query: Q) -> str:
+async def table_rows(call: Call[Any, Any], table: Table[Q, R], query: Q) -> Markup:
     """The rows that a query asks for, read and rendered."""
     return rows_of(table, query, await call.door.store.read(table.read, query, call.door.settings, SHOWN))
 

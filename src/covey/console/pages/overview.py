@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+from markupsafe import Markup
+
+from covey.agents.model import Caller
 from covey.base.settings import Settings
 from covey.console import ring
+from covey.console.bulk import Bulk
 from covey.console.charts import Series, points_of
 from covey.console.console import console_of
 from covey.console.listing import operations_of
+from covey.console.pages.agent_acts import DEEDS, Deed
 from covey.console.pieces import meter, pill
 from covey.console.rendering import Place, render
 from covey.console.routes import page, shared
@@ -63,6 +69,10 @@ def _share(agent: Agent) -> float:
     return round(context["contextSize"] / context["maxContextSize"], 4) if context["maxContextSize"] else 0.0
 
 
+def _to_agent(deed: Deed, tx: Transaction, agent: Agent, by: Caller) -> str:
+    return deed.verb(tx, agent["agentId"], by, "")
+
+
 AGENTS: Table[AgentsQuery, Agent] = Table(
     name="agents",
     path="/",
@@ -108,11 +118,25 @@ AGENTS: Table[AgentsQuery, Agent] = Table(
         ),
         Column(name="port", title="Port", value=lambda a: a["port"], sorts=True, number=True, spare=True),
     ),
+    acts=(("stop", "Stop these"), ("pause", "Pause these"), ("resume", "Resume these")),
     live="agent. task. message.delivered message.handled message.sent incident. breaker.",
     empty="No agent is configured; `covey init` writes a covey.toml with eight.",
     open=lambda a: f"/agents/{quote(a['agentId'])}",
 )
 
+BULKS = tuple(
+    Bulk(
+        table=AGENTS,
+        name=deed.name,
+        title=f"{deed.title} {{}}",
+        noun="agent",
+        explain=deed.explain.replace("It ", "Each ").replace("Its ", "Each one's "),
+        past=past,
+        verb=partial(_to_agent, deed),
+        grave=deed.grave,
+    )
+    for deed, past in ((DEEDS["stop"], "stopped"), (DEEDS["pause"], "paused"), (DEEDS["resume"], "resumed"))
+)
 SERIES = (Series("p50", "p50"), Series("p95", "p95"))
 
 
@@ -137,11 +161,13 @@ async def get_overview(call: Call[AgentsQuery, Nothing]) -> Answer:
     )
 
 
-def needs_part(found: Overview) -> str:
+def needs_part(found: Overview) -> Markup:
     """Counts by state, and what a person is to do. Pure."""
     counts = Counter(state for agent in found.agents for state in states_of(agent))
     needs = [(each, address_of(each)) for each in found.needs]
-    return render("needs.html", counts=[(state, counts[state]) for state in STATES if counts[state]], needs=needs, total=len(found.agents))
+    return render(
+        "overview/needs.html", counts=[(state, counts[state]) for state in STATES if counts[state]], needs=needs, total=len(found.agents)
+    )
 
 
 def address_of(need: Need) -> str:
@@ -158,17 +184,17 @@ def address_of(need: Need) -> str:
     }[need.kind]
 
 
-def ring_part(found: Overview) -> str:
+def ring_part(found: Overview) -> Markup:
     """Buddies and links as a drawing. Pure."""
     drawn = ring.ring(found.agents, found.links) if len(found.agents) <= ring.MOST else None
-    return render("ring.html", ring=drawn, width=ring.WIDTH, height=ring.HEIGHT, most=ring.MOST)
+    return render("overview/ring.html", ring=drawn, width=ring.WIDTH, height=ring.HEIGHT, most=ring.MOST)
 
 
-async def times_part(call: Call[Any, Any]) -> str:
+async def times_part(call: Call[Any, Any]) -> Markup:
     """Response times of the last hour."""
     points = await call.door.store.read(overview.response_times)
     return render(
-        "times.html",
+        "overview/times.html",
         points=points,
         data=points_of([each.at for each in points], [each.p50 for each in points], [each.p95 for each in points]),
         series=SERIES,
@@ -178,7 +204,7 @@ async def times_part(call: Call[Any, Any]) -> str:
 async def get_needs(call: Call[Nothing, Nothing]) -> Answer:
     """What needs a person."""
 
-    async def make() -> str:
+    async def make() -> Markup:
         return needs_part(await read_overview(call))
 
     return await shared(call, make)
@@ -187,7 +213,7 @@ async def get_needs(call: Call[Nothing, Nothing]) -> Answer:
 async def get_ring(call: Call[Nothing, Nothing]) -> Answer:
     """Buddies and links."""
 
-    async def make() -> str:
+    async def make() -> Markup:
         return ring_part(await read_overview(call))
 
     return await shared(call, make)
@@ -201,6 +227,7 @@ async def get_times(call: Call[Nothing, Nothing]) -> Answer:
 OPERATIONS = (
     page("/", get_overview, "The overview.", query=AgentsQuery),
     *operations_of(AGENTS),
+    *(each for bulk in BULKS for each in bulk.operations),
     page("/needs", get_needs, "What needs a person."),
     page("/ring", get_ring, "Buddies and links as a drawing."),
     page("/response-times", get_times, "Response times of the last hour."),
