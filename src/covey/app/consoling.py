@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from covey.app import snapshot
-from covey.app.front import make_app
 from covey.app.groups import CONSOLE
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr
@@ -39,6 +38,8 @@ def main(snapshot_path: str, edition: str = "") -> int:
 
 async def run(settings: Settings, edition: str = "") -> int:
     """Serve until SIGTERM or SIGINT."""
+    from covey.app.front import make_app  # noqa: PLC0415 - templates are for this process alone, not for all that are forked beside it
+
     lock = NameLock(run_dir(settings) / f"{CONSOLE}.lock")
     if not lock.take(CONSOLE, settings.console_port, edition):
         sys.stderr.write("the console runs already; there is nothing to start\n")

@@ -21,8 +21,12 @@ def pill(*words: str, title: str = "") -> Markup:
 def meter(value: float, most: float, label: str) -> Markup:
     """How much of a bound is used, as a bar and in numbers."""
     share = value / most if most else 0.0
-    bar = Markup('<span class="meter"><meter min="0" max="{most}" low="{low}" high="{high}" optimum="0" value="{value}" aria-label="{label}"></meter> {share}</span>')
-    return bar.format(
+    form = Markup(
+        '<span class="meter">'
+        '<meter min="0" max="{most}" low="{low}" high="{high}" optimum="0" value="{value}" aria-label="{label}"></meter> {share}'
+        "</span>"
+    )
+    return form.format(
         most=most, low=most * HIGH, high=most * FULL, value=min(value, most), label=plain(label, 100), share=f"{share * 100:.0f} %"
     )
 

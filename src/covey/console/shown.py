@@ -15,6 +15,8 @@ _UNFIT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Control characters, what turns the direction of text around, and what nobody sees."""
+LAST = 253_402_300_799.0
+"""The end of the year 9999: what comes after has no date."""
 _UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
@@ -45,6 +47,8 @@ def when(at: float | None, empty: str = "never") -> Markup | str:
     """A moment; the page shows it in the reader's time zone, and how long ago it was."""
     if at is None:
         return empty
+    if not 0 <= at <= LAST:
+        return f"Unix time {at:.0f}"
     moment = datetime.fromtimestamp(at, UTC)
     iso, text = moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%Y-%m-%d %H:%M:%S UTC")
     return Markup('<time datetime="{}">{}</time>').format(iso, text)
