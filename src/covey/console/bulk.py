@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
-from urllib.parse import parse_qsl
-
-import msgspec
 
 from covey.agents.model import Caller
 from covey.base.errors import ChangedMeanwhile, CoveyError, Invalid
@@ -19,7 +16,7 @@ from covey.console.routes import Form, Operations, act, done, page
 from covey.console.shown import many
 from covey.console.tables import Q, R, Table, text_of
 from covey.doors.answer import Answer
-from covey.doors.call import Call
+from covey.doors.call import Call, fields_of
 from covey.doors.operations import Nothing
 from covey.store import Transaction
 
@@ -78,7 +75,7 @@ class Bulk(Generic[Q, R]):
 
     async def do(self, call: Call[Nothing, BulkForm]) -> Answer:
         """Do it to exactly those; if they are not as many as was said, to none."""
-        query = convert(self.table.query, dict(parse_qsl(call.body.filter, max_num_fields=20)), strict=False)
+        query = convert(self.table.query, fields_of(call.body.filter.encode(), "filter"), strict=False)
         came = await call.door.store.write(self.to_all, query, call.door.settings, call.body.count, call.by)
         text = f"{many(came.done, self.noun)} {self.past}."
         if came.refused:
@@ -121,6 +118,5 @@ class Came(NamedTuple):
 
 def filter_in_words(table: Table[Q, R], query: Q) -> str:
     """What a query asks for, as a person reads it. Pure."""
-    labels = {each.name: each.label.lower() for each in table.filters}
-    set_ = {name: value for name, value in msgspec.to_builtins(query).items() if name not in ("sort", "cursor") and value}
-    return ", ".join(f"{labels.get(name, name)} “{value}”" for name, value in set_.items()) or "none, so all rows"
+    asked = [(each.label.lower(), getattr(query, each.name)) for each in table.filters]
+    return ", ".join(f"{label} “{value}”" for label, value in asked if value) or "none, so all rows"

@@ -112,7 +112,7 @@ class Call(Generic[Q, B]):
         Raises:
             Invalid: A parameter is unknown, twice there, or of the wrong form.
         """
-        return convert(kind, _fields(self.scope["query_string"], "query"), strict=False)
+        return convert(kind, fields_of(self.scope["query_string"], "query"), strict=False)
 
     async def read_form(self, kind: type[T]) -> T:
         """The fields of a page's form as this type.
@@ -122,7 +122,7 @@ class Call(Generic[Q, B]):
         """
         self.raw = await self._bounded()
         self._check_media(b"application/x-www-form-urlencoded")
-        return convert(kind, _fields(self.raw, "form"), strict=False)
+        return convert(kind, fields_of(self.raw, "form"), strict=False)
 
     async def read_body(self, kind: type[T], empty: T | None) -> T:
         """The body as this type; `empty` is what no body at all means.
@@ -267,7 +267,7 @@ def _given(answer: Answer) -> answered.Given:
     return answered.Given(answer.status, answer.body.decode(), lasts=answer.lasts and answer.status < 400)
 
 
-def _fields(raw: bytes, what: str) -> dict[str, str]:
+def fields_of(raw: bytes, what: str) -> dict[str, str]:
     """The parameters of a query, or the fields of a form; each once."""
     found: dict[str, str] = {}
     try:

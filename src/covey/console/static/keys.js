@@ -28,7 +28,10 @@ const KEYS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && types(event.target) && !event.target.closest("dialog")) event.target.blur();
+  if (event.key === "Escape" && types(event.target) && !event.target.closest("dialog")) {
+    event.preventDefault(); // a search field would empty itself, and the filter with it
+    event.target.blur();
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !on.checked) return;
   if (types(event.target) || document.querySelector("dialog[open]") || !Object.hasOwn(KEYS, event.key)) return;
   event.preventDefault();

@@ -35,7 +35,7 @@ export class Stream {
         this.hurry = after;
         setTimeout(after, this.delay * (0.7 + 0.6 * Math.random()));
       });
-      this.delay = Math.min(this.delay * 2, LATEST_MS);
+      if (this.state === "offline") this.delay = Math.min(this.delay * 2, LATEST_MS);
     }
   }
 
