@@ -48,9 +48,12 @@ async def _since(call: Call[EventsQuery, Nothing]) -> Bookmark:
 
 
 async def _told(call: Call[EventsQuery, Nothing], at: Bookmark, wanted: Wanted) -> AsyncIterator[bytes]:
-    """The story as server-sent events, until the reader is gone or the port closes."""
+    """The story as server-sent events, until the reader is gone or the port closes.
+
+    It begins with its place, so that a reader whose stream breaks before the first event misses none.
+    """
     door = call.door
-    yield b"retry: %d\n\n" % RETRY_MS
+    yield b"retry: %d\nid: %s\n\n" % (RETRY_MS, str(at).encode())
     while not door.closing.is_set():
         story = await door.store.read(views.story, at, call.by, wanted, call.query.limit)
         at = story.bookmark
@@ -59,7 +62,7 @@ async def _told(call: Call[EventsQuery, Nothing], at: Bookmark, wanted: Wanted) 
         if story.more:
             continue
         if await _quiet(call, at):
-            yield b": still here\n\n"
+            yield b": still here\nid: %s\n\n" % str(at).encode()
         if call.left:
             return
     yield b"event: end\ndata: {}\n\n"

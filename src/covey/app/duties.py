@@ -13,6 +13,7 @@ from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.figures import recording as figures
 from covey.healing import cleaning, lending
 from covey.healing import retention as incidents
 from covey.healing.cycle import Cycle, Lead
@@ -50,6 +51,7 @@ LEND_S = 5.0
 ROOM_S = 15.0
 UNABLE_S = 15.0
 CYCLE_LOOK_S = 10.0
+FIGURES_S = 5.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
@@ -63,6 +65,7 @@ CLOSED: dict[str, upkeep.Prune] = {
     "handoffs": handoffs.prune,
     "votes": votes.prune,
     "teams": teams.prune,
+    "figures": figures.prune,
 }
 
 
@@ -225,6 +228,7 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
         Duty("work for nobody", UNABLE_S, True, Onlooker(store, lambda: keeping.settings().stale_s).one_round),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),
         Duty("lapsed leases", 5.0, True, free),
+        Duty("figures", FIGURES_S, True, figures.Recorder(store).one_round),
         Duty("retention", TIDY_S, True, tidy),
         Duty("news", NEWS_S, False, news.one_round),
     ]

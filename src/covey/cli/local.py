@@ -25,7 +25,7 @@ from covey.doors.operations import Operation
 from covey.doors.port import Port
 from covey.store import Transaction, events
 
-_PARTS = (
+PARTS = (
     "fleet_messages",
     "fleet_tasks",
     "fleet_events",
@@ -38,6 +38,9 @@ _PARTS = (
     "fleet_votes",
     "fleet_handoffs",
     "fleet_teams",
+    "fleet_nodes",
+    "fleet_figures",
+    "fleet_external",
 )
 """The parts of the API, in the order of what they cost: only what is called is loaded."""
 
@@ -108,7 +111,7 @@ class Local:
 def operations_at(path: str) -> Sequence[Operation[Any, Any]]:
     """The operations of the part of the API that has this path."""
     found: Sequence[Operation[Any, Any]] = ()
-    for name in _PARTS:
+    for name in PARTS:
         found = import_module(f"covey.api.{name}").OPERATIONS
         if any(_leads_to(operation.path, path) for operation in found):
             break
