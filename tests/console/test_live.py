@@ -244,18 +244,18 @@ async def test_a_part_is_made_once_for_all_who_ask_at_once(person: Person) -> No
 
 @ONLY_SQLITE
 async def test_a_part_is_made_anew_once_something_was_done_here(person: Person) -> None:
-    assert "paused" not in (await person.part("/rows?state=paused")).source.replace("state=paused", "")
+    assert "paused" not in (await person.part("/~rows?state=paused")).source.replace("state=paused", "")
     assert await person.answer("/agents/coder/pause") == "coder is paused: what it does now it finishes, and it takes nothing new."
-    assert "/agents/coder" in (await person.part("/rows?state=paused")).hrefs()
+    assert "/agents/coder" in (await person.part("/~rows?state=paused")).hrefs()
 
 
 async def test_a_part_is_made_anew_before_a_hint_is_told(person: Person) -> None:
     listener = Listener(person.console.hints)
     await listener.next()
-    await person.part("/rows?state=paused")
+    await person.part("/~rows?state=paused")
     await person.store.write(living.pause, "sales", THE_OPERATOR)
     await listener.next()
-    assert "/agents/sales" in (await person.part("/rows?state=paused")).hrefs()
+    assert "/agents/sales" in (await person.part("/~rows?state=paused")).hrefs()
     listener.leave()
 
 

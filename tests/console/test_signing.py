@@ -16,7 +16,7 @@ from tests.conftest import EIGHT, ManualClock
 from tests.console.person import BROWSER, HTMX, URL, Person, notice_of, person_of
 
 ONLY_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-PAGES = ["/", "/rows", "/rows.csv", "/rows.json", "/needs", "/live", "/agents/coder", "/agents/coder/stop"]
+PAGES = ["/", "/~rows", "/~rows.csv", "/~rows.json", "/needs", "/live", "/agents/coder", "/agents/coder/stop"]
 
 
 async def test_the_operators_token_opens_the_console_and_leads_on(stranger: Person) -> None:

@@ -108,17 +108,17 @@ async def test_a_file_goes_through_all_pages_up_to_its_bound(person: Person) -> 
 
 
 async def test_agents_are_filtered_by_words_and_state(person: Person) -> None:
-    assert names_in(await person.part("/rows")) == NAMES
-    assert names_in(await person.part("/rows?q=DEVELOPMENT")) == ["coder"]
-    assert names_in(await person.part("/rows?q=monitor%20dev")) == ["devops"]
+    assert names_in(await person.part("/~rows")) == NAMES
+    assert names_in(await person.part("/~rows?q=DEVELOPMENT")) == ["coder"]
+    assert names_in(await person.part("/~rows?q=monitor%20dev")) == ["devops"]
     await person.store.write(living.pause, "sales", THE_OPERATOR)
-    assert names_in(await person.part("/rows?state=paused")) == ["sales"]
-    assert "No row matches" in (await person.part("/rows?q=nobody")).text
+    assert names_in(await person.part("/~rows?state=paused")) == ["sales"]
+    assert "No row matches" in (await person.part("/~rows?q=nobody")).text
 
 
 async def test_agents_are_sorted_by_a_column_both_ways(person: Person) -> None:
-    assert names_in(await person.part("/rows?sort=agent")) == sorted(NAMES)
-    page = await person.part("/rows?sort=-agent")
+    assert names_in(await person.part("/~rows?sort=agent")) == sorted(NAMES)
+    page = await person.part("/~rows?sort=-agent")
     assert names_in(page) == sorted(NAMES, reverse=True)
     assert [found["aria-sort"] for found in page.all("th") if found.get("aria-sort") not in (None, "none")] == ["descending"]
 
@@ -132,9 +132,9 @@ async def test_a_page_is_loaded_with_the_filter_of_its_address(person: Person) -
 
 @ONLY_SQLITE
 async def test_a_change_of_the_filter_goes_into_the_address_and_a_refresh_does_not(person: Person) -> None:
-    changed = await person.http.get("/rows?q=co&state=&sort=", headers=HTMX | {"HX-Source": "form#agents-filter"})
+    changed = await person.http.get("/~rows?q=co&state=&sort=", headers=HTMX | {"HX-Source": "form#agents-filter"})
     assert changed.headers["hx-replace-url"] == "/?q=co"
-    refreshed = await person.http.get("/rows?q=co", headers=HTMX | {"HX-Source": "div#agents-body"})
+    refreshed = await person.http.get("/~rows?q=co", headers=HTMX | {"HX-Source": "div#agents-body"})
     assert "hx-replace-url" not in refreshed.headers
 
 
@@ -142,17 +142,17 @@ async def test_a_change_of_the_filter_goes_into_the_address_and_a_refresh_does_n
 @pytest.mark.parametrize("query", ["sort=evil", "cursor=x", "limit=5", "q=a&q=b", "state=%00", "q=%ff"])
 async def test_a_bad_query_is_refused_as_a_page_and_as_a_part(person: Person, query: str) -> None:
     assert (await person.http.get(f"/?{query}", headers=BROWSER)).status_code == 400
-    part = await person.http.get(f"/rows?{query}", headers=HTMX)
+    part = await person.http.get(f"/~rows?{query}", headers=HTMX)
     assert (part.status_code, part.text) == (400, "")
     assert notice_of(part)
 
 
 async def test_the_files_have_the_rows_of_the_page(person: Person) -> None:
-    page = names_in(await person.part("/rows?q=co&sort=-agent"))
-    answer = await person.http.get("/rows.csv?q=co&sort=-agent")
+    page = names_in(await person.part("/~rows?q=co&sort=-agent"))
+    answer = await person.http.get("/~rows.csv?q=co&sort=-agent")
     assert answer.headers["content-disposition"] == 'attachment; filename="covey-agents.csv"'
     assert [row["agent"] for row in csv.DictReader(io.StringIO(answer.text))] == page
-    found = (await person.http.get("/rows.json?q=co&sort=-agent")).json()
+    found = (await person.http.get("/~rows.json?q=co&sort=-agent")).json()
     assert ([row["agent"] for row in found["items"]], found["more"]) == (page, False)
     assert found["items"][0]["port"] == 8005
 
@@ -161,18 +161,18 @@ async def test_the_files_have_the_rows_of_the_page(person: Person) -> None:
 
 
 async def test_a_bulk_action_asks_with_the_count_and_the_filter_and_does_it_to_those_alone(person: Person) -> None:
-    dialog = await person.part("/rows/stop?q=co&sort=port")
+    dialog = await person.part("/~rows/stop?q=co&sort=port")
     assert "Stop 5 agents?" in dialog.text
     assert "Filter: name, role or capability “co”." in dialog.text
     assert (dialog.fields["count"], dialog.fields["filter"]) == ("5", "q=co")
-    assert await person.answer("/rows/stop?q=co") == "5 agents stopped."
+    assert await person.answer("/~rows/stop?q=co") == "5 agents stopped."
     stopped = [agent.id for agent in await person.store.read(roster.everyone) if agent.stopped_at is not None]
     assert sorted(stopped) == ["chief", "coder", "comms", "finance", "intel"]
 
 
 @pytest.mark.parametrize("form", [{"count": "4"}, {"count": "6"}, {"filter": "q=dev"}, {"filter": ""}], ids=str)
 async def test_a_bulk_action_on_other_rows_than_were_shown_does_nothing(person: Person, form: dict[str, str]) -> None:
-    answer = await person.send("/rows/stop", None, **{"count": "5", "filter": "q=co"} | form)
+    answer = await person.send("/~rows/stop", None, **{"count": "5", "filter": "q=co"} | form)
     assert answer.status_code == 412
     assert "nothing was done" in notice_of(answer)
     assert all(agent.takes_work for agent in await person.store.read(roster.everyone))
@@ -193,26 +193,26 @@ async def test_a_bulk_action_on_other_rows_than_were_shown_does_nothing(person: 
     ids=lambda form: str(form)[:30],
 )
 async def test_a_bulk_action_with_a_bad_form_is_refused(person: Person, form: dict[str, str]) -> None:
-    answer = await person.send("/rows/stop", None, **{"count": "8", "filter": ""} | form)
+    answer = await person.send("/~rows/stop", None, **{"count": "8", "filter": ""} | form)
     assert answer.status_code == 400, answer.text
     assert all(agent.takes_work for agent in await person.store.read(roster.everyone))
 
 
 async def test_a_bulk_action_says_what_was_refused_and_does_the_rest(person: Person) -> None:
     await person.store.write(living.stop, "coder", THE_OPERATOR)
-    said = await person.answer("/rows/stop")
+    said = await person.answer("/~rows/stop")
     assert said == "7 agents stopped. 1 refused: coder is stopped already; nothing was done."
     assert not any(agent.takes_work for agent in await person.store.read(roster.everyone))
 
 
 @ONLY_SQLITE
 async def test_a_bulk_action_on_nothing_asks_nothing(person: Person) -> None:
-    assert "No row matches" in (await person.part("/rows/stop?q=nobody")).text
+    assert "No row matches" in (await person.part("/~rows/stop?q=nobody")).text
 
 
 @ONLY_SQLITE
 async def test_rows_come_page_by_page(person: Person) -> None:
     query = msgspec.structs.replace(AgentsQuery(), cursor="6")
-    page = await person.part(f"/rows?{text_of(query)}")
+    page = await person.part(f"/~rows?{text_of(query)}")
     assert names_in(page) == NAMES[6:]
     assert "From the first on" in page.text

@@ -88,7 +88,7 @@ Read = Callable[[Transaction, Q, Settings, int], Slice[R]]
 
 @dataclass(frozen=True, kw_only=True)
 class Table(Generic[Q, R]):
-    """A list of the console. `path` is its page; its rows are below `path/rows`."""
+    """A list of the console. `path` is its page; its rows are below `path/~rows`."""
 
     name: str
     path: str
@@ -110,8 +110,8 @@ class Table(Generic[Q, R]):
 
     @property
     def rows_path(self) -> str:
-        """Where its rows are fetched."""
-        return f"{self.path.rstrip('/')}/rows"
+        """Where its rows are fetched. No id has a tilde, so that no row's page can stand there."""
+        return f"{self.path.rstrip('/')}/~rows"
 
 
 def text_of(query: Query, **changed: Any) -> str:
