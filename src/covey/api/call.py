@@ -260,7 +260,9 @@ class Call(Generic[Q, B]):
 
     async def _start(self, answer: Answer, *, length: int | None, close: bool) -> None:
         self.started = True
-        headers = [(b"content-type", answer.media), (b"date", date(int(self.door.clock.wall()))), *_ALWAYS, *answer.headers]
+        own = {name for name, _ in answer.headers}
+        usual = [header for header in _ALWAYS if header[0] not in own]
+        headers = [(b"content-type", answer.media), (b"date", date(int(self.door.clock.wall()))), *usual, *answer.headers]
         if length is not None:
             headers.append((b"content-length", b"%d" % length))
         if close:

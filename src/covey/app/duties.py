@@ -13,6 +13,7 @@ from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.exchanges import retention as exchanges
 from covey.healing import cleaning, lending
 from covey.healing import retention as incidents
 from covey.healing.cycle import Cycle, Lead
@@ -63,6 +64,7 @@ CLOSED: dict[str, upkeep.Prune] = {
     "handoffs": handoffs.prune,
     "votes": votes.prune,
     "teams": teams.prune,
+    "exchanges": exchanges.prune,
 }
 
 

@@ -9,10 +9,19 @@ from typing import Any, get_origin
 from covey.base.config import fleet as fleets
 from covey.base.config import sections
 from covey.base.config.faults import Faults
-from covey.base.config.keys import FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, agent_names, types_of, values
+from covey.base.config.keys import A2A, FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, agent_names, types_of, values
 from covey.base.config.shapes import BAD
 from covey.base.config.source import FILE_NAME, absolute, locate, parsed, read
-from covey.base.settings import BASE_PORT, AgentSettings, PlanningSettings, ProjectSettings, Retention, ScheduleSettings, Settings
+from covey.base.settings import (
+    BASE_PORT,
+    A2aSettings,
+    AgentSettings,
+    PlanningSettings,
+    ProjectSettings,
+    Retention,
+    ScheduleSettings,
+    Settings,
+)
 
 _FOLDERS = {"data_dir": ".covey", "shared_dir": "shared", "logs_dir": "logs"}
 _TYPES = types_of(Settings)
@@ -142,12 +151,13 @@ def _layered(faults: Faults, inner: dict[str, Any], outer: dict[str, Any], root:
 
 
 def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path) -> dict[str, Any]:
-    """Projects, schedules, features, retention and planning."""
+    """Projects, schedules, features, retention, planning and A2A."""
     projects = sections.projects(faults, document.get("projects"))
     schedules = sections.schedules(faults, document.get("schedules"))
     features = FEATURES(faults, ("features",), document.get("features", {}))
     retention = values(faults, ("retention",), document.get("retention", {}), RETENTION)
     planning = values(faults, ("planning",), document.get("planning", {}), PLANNING)
+    a2a = values(faults, ("a2a",), document.get("a2a", {}), A2A)
     fleets.check_names(faults, agents, projects, schedules)
     fleets.check_planner(faults, agents, planning)
     if schedules:
@@ -162,6 +172,7 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
         "features": features,
         "retention": Retention(**retention),
         "planning": PlanningSettings(**_placed(planning, "templates", root)),
+        "a2a": A2aSettings(**a2a),
     }
 
 
