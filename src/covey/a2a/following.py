@@ -15,7 +15,8 @@ from covey.store.events import Bookmark
 WAIT_S = 3600.0
 """A call waits so long at most; then it gets the task as it stands."""
 LOOK_S = 30.0
-"""Whoever hears of nothing looks at the exchange itself that often: news may be late, its end must not be missed."""
+"""Whoever hears of nothing looks at the exchange itself that often: its end must not be missed, whatever became of the news."""
+ENDS = frozenset({"completed", "failed", "canceled"})
 
 
 async def settled(door: A2aDoor, found: Exchange, by: Caller, *, history: int | None) -> Exchange:
@@ -34,28 +35,29 @@ async def steps(door: A2aDoor, found: Exchange, by: Caller, *, pause_ends: bool)
     """The steps of an exchange from where it was found, until it ends; or, if `pause_ends`, until it asks something."""
     at, task_id = found.bookmark, found.task.task_id
     while not door.closing.is_set():
-        told, at = await door.store.read(reading.news, found.agent, task_id, by, at)
-        for step in told:
+        heard = await door.store.read(reading.news, found.agent, task_id, by, at)
+        for step in heard.steps:
             if step.first:
                 continue
             yield step
-            if step.phase in ("completed", "failed", "canceled") or (pause_ends and step.phase == "input-required"):
+            if step.phase in ENDS or (pause_ends and step.phase == "input-required"):
                 return
-        if told:
-            continue
-        now = await door.store.read(reading.show, found.agent, task_id, by, history=0)
-        if not now.is_open and not (await door.store.read(reading.news, found.agent, task_id, by, at))[0]:
-            yield News(now.bookmark, now.changed_at, now.phase, now.said, done=now.task if now.phase == "completed" else None)
-            return
-        await something(door, max(at, now.bookmark), LOOK_S)
+        if heard.bookmark != at:
+            at = heard.bookmark
+        elif not await something(door, heard.seen, LOOK_S):
+            found = await door.store.read(reading.show, found.agent, task_id, by, history=0)
+            if not found.is_open:
+                yield News(found.bookmark, found.changed_at, found.phase, found.said, done=found.task if found.task.result else None)
+                return
 
 
-async def something(door: A2aDoor, after: Bookmark, timeout_s: float) -> None:
-    """Return once something happened in the fleet, the door closes, or the time is over."""
+async def something(door: A2aDoor, after: Bookmark, timeout_s: float) -> bool:
+    """Whether something happened in the fleet, or the door closes, before the time is over."""
     waits: tuple[Coroutine[Any, Any, Any], ...] = (door.news.beyond(after), door.closing.wait())
     tasks = [asyncio.create_task(wait) for wait in waits]
     try:
-        await asyncio.wait(tasks, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(tasks, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
     finally:
         for task in tasks:
             task.cancel()

@@ -24,8 +24,10 @@ def routes(door: A2aDoor) -> list[BaseRoute]:
     rest = create_rest_routes(service, HttpContexts(), enable_v0_3_compat=True, shutdown_grace_period=GRACE_S)
     # the last one is the package's own form of `tenant`, which here is part of the path
     below = Router([route for route in rest if isinstance(route, Route)], redirect_slashes=False)
+    rpc = _Post(Guard(door, Rpc(service), rpc=True))
     return [
-        Route(PREFIX, endpoint=_Post(Guard(door, Rpc(service), rpc=True))),
+        Route(PREFIX, endpoint=rpc),
+        Route(f"{PREFIX}/", endpoint=rpc),  # some clients join an empty path to the card's URL
         Mount(PREFIX, app=Guard(door, below, rpc=False)),
     ]
 

@@ -192,13 +192,15 @@ class Service(RequestHandler):
         await self._door.store.write(pushing.remove, visit.agent, params.task_id, params.id or "default", visit.caller)
 
     async def _check_push(self, push: Push) -> None:
-        """Refuse what must not be called now; it is judged again at each push."""
+        """Refuse what must not be called. It is judged again at each push, so that a name that nobody knows yet may be given."""
         if not self._door.settings.a2a.push:
             raise PushNotificationNotSupportedError
         pushing.check(push)
         try:
             await Reach(self._door.settings.a2a.allow_private).address(*place_of(push.url))
-        except (Forbidden, Failed) as error:
+        except Failed:
+            return
+        except Forbidden as error:
             raise Invalid(error.message, field="url") from error
 
     # the card

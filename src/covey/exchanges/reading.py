@@ -154,13 +154,24 @@ def _place(cursor: str) -> tuple[float, int]:
         raise Invalid(f"pageToken is {cursor[:60]!r}; give the nextPageToken of the page before.", field="pageToken") from error
 
 
-def news(tx: Transaction, agent: str, task_id: str, by: Caller, after: Bookmark, *, limit: int = 100) -> tuple[list[News], Bookmark]:
-    """The steps of an exchange after a bookmark, in order, and where to read on: every reader gets the same ones.
+class Heard(NamedTuple):
+    """Some steps of an exchange, in order."""
+
+    steps: list[News]
+    bookmark: Bookmark
+    """Where to read on."""
+    seen: Bookmark
+    """The fleet's last event when they were read: whoever has heard nothing waits for one after it."""
+
+
+def news(tx: Transaction, agent: str, task_id: str, by: Caller, after: Bookmark, *, limit: int = 100) -> Heard:
+    """The steps of an exchange after a bookmark: every reader gets the same ones, in the same order.
 
     Raises:
         NotFound: There is none, or it is not the caller's.
     """
-    return steps(tx, seek(tx, agent, task_id, by), after, limit=limit)
+    seen = events.last(tx)
+    return Heard(*steps(tx, seek(tx, agent, task_id, by), after, limit=limit), seen)
 
 
 def steps(tx: Transaction, row: Row, after: Bookmark, *, limit: int) -> tuple[list[News], Bookmark]:
