@@ -21,7 +21,7 @@ from covey.agents import tokens
 from covey.agents.model import Caller
 from covey.api.agent_port import make_app
 from covey.api.door import Door
-from covey.api.serving import serve
+from covey.doors.serving import serve
 from covey.messages.model import Draft
 
 CONNECTIONS = 32

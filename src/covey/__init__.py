@@ -1,7 +1,7 @@
 """Covey: a fleet of AI agents on one server, held together by durable mail, tasks under leases, and self-healing.
 
-The public API: `covey.Fleet`, `covey.Agent`, `covey.Ballot`, `covey.Message`, `covey.Parcel`, `covey.Task`, and the errors of
-`covey.errors`. Each is loaded when first used, so that `import covey` costs nothing.
+The public API: `covey.Fleet`, `covey.Agent`, `covey.Client` and `covey.AsyncClient`, `covey.Ballot`, `covey.Message`,
+`covey.Parcel`, `covey.Task`, and the errors of `covey.errors`. Each is loaded when first used, so that `import covey` costs nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from covey.base import errors
     from covey.brains.agent import Agent
     from covey.brains.model import Ballot, Outcome, Parcel, Turn
+    from covey.client.clients import AsyncClient, Client
     from covey.messages.model import Message
     from covey.tasks.model import Task
 
 _WHERE = {
     "Agent": "covey.brains.agent",
+    "AsyncClient": "covey.client.clients",
     "Ballot": "covey.brains.model",
+    "Client": "covey.client.clients",
     "Fleet": "covey.app.fleet",
     "Message": "covey.messages.model",
     "Outcome": "covey.brains.model",
@@ -30,7 +33,7 @@ _WHERE = {
     "Turn": "covey.brains.model",
 }
 
-__all__ = ["Agent", "Ballot", "Fleet", "Message", "Outcome", "Parcel", "Task", "Turn", "__version__", "errors"]
+__all__ = ["Agent", "AsyncClient", "Ballot", "Client", "Fleet", "Message", "Outcome", "Parcel", "Task", "Turn", "__version__", "errors"]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -15,18 +15,15 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from covey.a2a import grpc_server
-from covey.a2a.door import A2aDoor, Admits
+from covey.a2a.door import A2aDoor
 from covey.a2a.pushing import Pusher
 from covey.a2a.routes import routes
 from covey.agents.model import THE_OPERATOR, Caller
 from covey.api import agent_port
-from covey.api.admission import Admission
 from covey.api.door import Door
-from covey.api.hosts import Hosts, asked
-from covey.api.news import News
-from covey.base.clock import SystemClock
 from covey.base.settings import A2aSettings, Settings
 from covey.brains.model import Brain
+from covey.doors.admission import Admission
 from covey.store import Store
 from tests.api.world import Process, give_tokens
 from tests.runner.office import QUICK, Office, office
@@ -34,40 +31,20 @@ from tests.runner.office import QUICK, Office, office
 BOUND_S = 20.0
 
 
-class Names:
-    """The check of Host and Origin, as the gateway has it."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._hosts = Hosts(settings)
-
-    def check(self, scope: Mapping[str, object], headers: Mapping[bytes, bytes]) -> None:
-        self._hosts.check(asked(scope, headers))
-
-
-class Everybody:
+class Everybody(Admission):
     """Admits whoever shows no token as the operator: for clients that can show none."""
 
-    def __init__(self, inner: Admits) -> None:
-        self._inner = inner
-
     async def caller(self, authorization: bytes | None) -> Caller | None:
-        return THE_OPERATOR if authorization is None else await self._inner.caller(authorization)
+        return THE_OPERATOR if authorization is None else await super().caller(authorization)
 
 
 class Gateway:
     """The door, served over HTTP and gRPC on the two ports that the settings name."""
 
     def __init__(self, store: Store, settings: Settings, *, open_to_all: bool = False) -> None:
-        self.news = News(store)
-        admission: Admits = Admission(store, SystemClock())
-        self.door = A2aDoor(
-            store=store,
-            settings=settings,
-            admission=Everybody(admission) if open_to_all else admission,
-            hosts=Names(settings),
-            news=self.news,
-            once=not open_to_all,
-        )
+        self.door = A2aDoor(store=store, settings=settings, once=not open_to_all)
+        if open_to_all:
+            self.door.admission = Everybody(store, self.door.clock)
         self.app = Starlette(routes=routes(self.door))
 
     @asynccontextmanager
@@ -86,7 +63,7 @@ class Gateway:
             with suppress(asyncio.CancelledError):
                 await pushing
             await pusher.close()
-            self.news.close()
+            self.door.news.close()
 
 
 @asynccontextmanager

@@ -7,10 +7,10 @@ import json
 import msgspec
 import pytest
 
-from covey.api.answer import Answer, problem
 from covey.api.fleet_messages import receipt_shown
 from covey.api.metrics import wants_text
 from covey.base.errors import FACES, CoveyError, Invalid, MethodNotAllowed, StoreBusy, TooLarge, Unauthorized
+from covey.doors.answer import Answer, problem
 from covey.messages.model import Receipt, SendOutcome
 from tests.rules import rule
 

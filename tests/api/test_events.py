@@ -14,7 +14,7 @@ import pytest
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.api import fleet_events
-from covey.api.serving import Serving, serve
+from covey.doors.serving import Serving, serve
 from covey.messages import sending
 from covey.messages.model import draft
 from covey.store import Store, Transaction, events
@@ -213,7 +213,7 @@ def noise(tx: Transaction) -> None:
 async def test_a_reader_that_reads_nothing_costs_only_itself_and_is_cut_off(
     world: World, served: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("covey.api.call.SEND_S", 0.2)
+    monkeypatch.setattr("covey.doors.call.SEND_S", 0.2)
     await world.store.write(noise)
     connections = served.connections
     _, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1024)

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from starlette.routing import Route
 
-from covey.api import agent_port, fleet_port, openapi, pages
-from covey.api.operations import Nothing
+from covey.api import agent_port, fleet_port, openapi
+from covey.doors.operations import Nothing
 from covey.store import Transaction
-from tests.api.world import World, bearer
+from tests.api.world import World
 from tests.rules import rule
 
 DOCUMENTS = {
@@ -183,7 +183,7 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 async def test_the_pages_are_whole_in_themselves_and_run_nothing(world: World) -> None:
-    for client, path in ((world.agent, "/docs"), (world.fleet, "/docs"), (world.fleet, "/")):
+    for client, path in ((world.agent, "/docs"), (world.fleet, "/docs")):
         answer = await client.get(path)
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
@@ -192,23 +192,3 @@ async def test_the_pages_are_whole_in_themselves_and_run_nothing(world: World) -
         assert not any("style" in attributes or any(name.startswith("on") for name in attributes) for _, attributes in page.tags)
     for each in fleet_port.OPERATIONS:
         assert each.path in Page((await world.fleet.get("/docs")).text).text
-
-
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-async def test_the_index_shows_each_agent_and_links_to_its_port(world: World) -> None:
-    await world.fleet.post("/api/v1/agents/coder/pause", headers=bearer("operator"))
-    page = Page((await world.fleet.get("/")).text)
-    assert {attributes.get("href") for tag, attributes in page.tags if tag == "a"} >= {
-        "http://127.0.0.1:8002/docs",
-        "/docs",
-        "/openapi.json",
-    }
-    assert "paused" in page.text
-
-
-def test_what_an_agent_is_called_is_never_markup() -> None:
-    evil = "<script>alert(1)</script>"
-    agent = {"url": f'"{evil}', "agentId": evil, "status": evil, "flags": {}, "queueLength": 0, "unread": 0, "buddyId": evil, "role": evil}
-    page = Page(pages.index([agent]))
-    assert "script" not in {tag for tag, _ in page.tags}
-    assert page.text.count(evil) == 4

@@ -14,11 +14,13 @@ import httpx
 import msgspec
 import pytest
 
-from covey.api import agent_port, fleet_port, impatience
-from covey.api.door import Door, FleetDoor
-from covey.api.serving import Serving, serve
+from covey.api import agent_port, fleet_port
+from covey.api.door import Door
 from covey.base.errors import Invalid, Misconfigured, PortTaken
 from covey.base.markers import NameLock
+from covey.doors import impatience
+from covey.doors.door import FleetDoor
+from covey.doors.serving import Serving, serve
 from covey.messages import reading
 from covey.store import Store
 from tests.api.world import Process, World, bearer, give_tokens, until
@@ -152,8 +154,8 @@ async def test_the_next_head_on_a_kept_connection_is_waited_for_as_long(
 @SQLITE
 @rule("M10")
 async def test_a_body_that_does_not_come_is_waited_for_so_long_only(world: World, served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("covey.api.call.BODY_S", 0.05)
-    monkeypatch.setattr("covey.api.call.DRAIN_S", 0.05)
+    monkeypatch.setattr("covey.doors.call.BODY_S", 0.05)
+    monkeypatch.setattr("covey.doors.call.DRAIN_S", 0.05)
     line = await Line.to(served)
     line.say(post(BODY[:5], length=len(BODY)))
     answer = await line.rest()
@@ -191,7 +193,7 @@ async def test_a_sender_that_reads_only_afterwards_gets_its_answer_too(world: Wo
 
 @SQLITE
 async def test_a_refused_body_without_end_is_not_read_for_ever(world: World, served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("covey.api.call.DRAIN_S", 0.05)
+    monkeypatch.setattr("covey.doors.call.DRAIN_S", 0.05)
     line = await Line.to(served)
     line.say(post(b"", length=10**12))
     answer = await line.rest()

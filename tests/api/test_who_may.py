@@ -10,7 +10,7 @@ import pytest
 
 from covey.agents.model import as_agent
 from covey.api import agent_port, fleet_port
-from covey.api.operations import Operation
+from covey.doors.operations import Operation
 from covey.messages import sending
 from covey.messages.model import draft
 from covey.store import Store

@@ -12,10 +12,11 @@ import httpx
 from covey.agents import living, tokens
 from covey.agents.model import Caller
 from covey.api import agent_port, fleet_port
-from covey.api.door import Door, FleetDoor, Health
-from covey.api.port import Port
+from covey.api.door import Door, Health
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.doors.door import FleetDoor
+from covey.doors.port import Port
 from covey.store import Store
 from tests.conftest import EIGHT
 

@@ -12,10 +12,10 @@ import pytest
 from covey.agents import roster
 from covey.api.agent_port import make_app
 from covey.api.door import Door
-from covey.api.serving import serve
 from covey.buddies.asking import Asker, Place, ask, ping
 from covey.buddies.calling import call, reached_by
 from covey.buddies.model import ANSWER_BYTES, Answer, Reply, Silence
+from covey.doors.serving import serve
 from covey.store import Store
 from tests.api.world import Process, give_tokens, token_of
 from tests.conftest import EIGHT, ManualClock

@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 import pytest
 
-from covey.cli import SECTIONS, cli
-from covey.cli.stream import Reader, Told
+from covey.api import fleet_port
+from covey.cli import SECTIONS, cli, local
+from covey.client.stream import Reader, Told
 from tests.cli.conftest import Covey
 
 HEAVY = ("psycopg", "psutil", "uvicorn", "prometheus_client", "structlog")
@@ -130,3 +131,8 @@ def test_a_stream_is_put_together_from_parts() -> None:
             Told("message", "7", {"kind": "task.added"}),
             Told("resync", "8", {"cursor": "8"}),
         ]
+
+
+def test_all_that_the_api_does_can_be_called_while_the_fleet_is_down() -> None:
+    parts = {path.stem for path in Path(fleet_port.__file__).parent.glob("fleet_*.py")} - {"fleet_port"}
+    assert set(local.PARTS) == parts

@@ -15,11 +15,13 @@ import pytest
 from covey.agents import configuring, living, roster
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base.errors import Conflict, Failed
+from covey.base.settings import BrainSettings
 from covey.contexts import carrying as carried_entries
-from covey.contexts import entries
-from covey.files import exporting
+from covey.contexts import checkpoints, entries
+from covey.files import exporting, histories
 from covey.files.exporting import export_tree
 from covey.files.importing import import_tree
+from covey.healing import incidents
 from covey.links import carrying as carried_links
 from covey.links.model import LinkChange
 from covey.messages import carried as carried_mail
@@ -31,6 +33,12 @@ from covey.tasks import adding, changing, runs, working
 from covey.tasks import carried as carried_tasks
 from covey.tasks import reading as tasks
 from covey.tasks.model import Task, TaskDraft
+from covey.teams.handoffs import offering
+from covey.teams.handoffs.model import HandoffDraft
+from covey.teams.runs import starting
+from covey.teams.runs.model import TeamDraft
+from covey.teams.votes import casting, opening
+from covey.teams.votes.model import VoteDraft
 from tests import postgres as server
 from tests.conftest import EIGHT, Database, ManualClock, opened
 from tests.files.rounds import files_below
@@ -321,6 +329,42 @@ async def test_an_export_has_the_seeds_tree_and_the_whole_history(fleet: Store, 
     assert len((tmp_path / "out/runs.jsonl").read_text().splitlines()) == 1
     assert {what for what, _ in seen} == {"links", "messages", "tasks", "entries", "runs", "events", "files"}
     assert json.loads((tmp_path / "out/export.json").read_bytes())["counts"] == counts
+
+
+@rule("S4")
+async def test_an_export_has_what_befell_the_fleet_and_what_it_decided(
+    fleet: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(histories, "PAGE", 1)
+    able = BrainSettings(kind="python", target="there:brain")
+    agents = tuple(msgspec.structs.replace(each, brain=able) for each in EIGHT.agents)
+    await fleet.write(configuring.configure, msgspec.structs.replace(EIGHT, agents=agents))
+    told = [await fleet.write(incidents.open_incident, "coder", "crash", f"cause {n}", subject=str(n)) for n in range(3)]
+    vote = await fleet.write(opening.open_vote, VoteDraft(topic="Which?", voters=["coder", "sales"], options=["a", "b"]), THE_OPERATOR)
+    await fleet.write(casting.cast, vote.vote_id, as_agent("coder"), "a", 1.0)
+    task = await fleet.write(adding.add, TaskDraft(description="hand me over", agent="coder"), THE_OPERATOR)
+    offer = await fleet.write(offering.offer, HandoffDraft(task_id=task.task_id, to="sales"), as_agent("coder"))
+    run = await fleet.write(starting.start, TeamDraft(goal="a goal", workers=["intel", "comms"]), THE_OPERATOR)
+    await fleet.write(checkpoints.save, "intel", item="m1", outcome="done", summary="all is well")
+    counts = await export_tree(fleet, tmp_path / "out")
+
+    def lines(what: str) -> list[Any]:
+        found = [json.loads(line) for line in (tmp_path / "out" / f"{what}.jsonl").read_text().splitlines()]
+        assert counts[what] == len(found)
+        return found
+
+    assert [each["incidentId"] for each in lines("incidents")] == told[::-1]
+    (written,) = lines("votes")
+    assert written["voteId"] == vote.vote_id
+    assert not written["ballots"], "they are secret until it closes, in an export too"
+    assert [each["handoffId"] for each in lines("handoffs")] == [offer.handoff_id]
+    (team,) = lines("teams")
+    assert team["teamId"] == run.team_id
+    assert team["results"]
+    stood = json.loads((tmp_path / "out/standing.json").read_bytes())
+    assert stood["checkpoints"]["intel"]["summary"] == "all is well"
+    assert stood["budgets"]["tasks"]["limit"] == 24
+    assert len(stood["buddies"]) == 8
 
 
 @rule("S4")

@@ -11,11 +11,11 @@ from covey.agents import configuring, living, roster
 from covey.agents.model import OPERATOR
 from covey.api.agent_port import make_app
 from covey.api.door import Door
-from covey.api.serving import serve
 from covey.app.buddy_duties import Buddies
 from covey.app.duties import Keeping
 from covey.base.settings import Settings
 from covey.buddies import checking, covering
+from covey.doors.serving import serve
 from covey.healing import buddying, incidents
 from covey.healing.buddy_timer import LONGEST_S, BuddyTimer, spread_s
 from covey.healing.buddying import Means

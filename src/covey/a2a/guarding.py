@@ -16,6 +16,7 @@ from covey.a2a.visiting import KEY, PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0, 
 from covey.agents import roster
 from covey.base.errors import CoveyError, Failed, Forbidden, Invalid, TooLarge, Unauthorized
 from covey.base.wire import REQUEST_BYTES, parse
+from covey.doors.hosts import Hosts, asked, name_of
 
 BODY_S = 30.0
 """A body must have come within so long."""
@@ -33,6 +34,7 @@ class Guard:
 
     def __init__(self, door: A2aDoor, inner: ASGIApp, *, rpc: bool) -> None:
         self._door = door
+        self._hosts = Hosts(door.settings)
         self._inner = inner
         self._rpc = rpc
 
@@ -53,7 +55,7 @@ class Guard:
     async def _checked(self, scope: Scope, receive: Receive) -> bytes:
         """The body of a request that is right; who calls is in the scope then."""
         headers = dict(scope["headers"])
-        self._door.hosts.check(scope, headers)
+        self._hosts.check(asked(scope, headers))
         caller = await self._door.admission.caller(headers.get(b"authorization"))
         if caller is None:
             raise Unauthorized("this needs a token: send `Authorization: Bearer TOKEN`; `covey token show NAME` prints it.")
@@ -62,8 +64,7 @@ class Guard:
         agent = await self._door.store.read(roster.find, scope["path_params"]["agent"][:64], field="agent")
         said = headers.get(b"a2a-version", b"").decode("latin-1").strip()
         version = PROTOCOL_VERSION_1_0 if said.startswith("1") else PROTOCOL_VERSION_0_3
-        host = headers.get(b"host", b"").decode("latin-1").rpartition(":")[0] if b":" in headers.get(b"host", b"") else ""
-        scope[KEY] = Visit(caller, agent.id, host.strip("[]") or "localhost", version)
+        scope[KEY] = Visit(caller, agent.id, name_of(headers.get(b"host", b"").decode("latin-1")) or "localhost", version)
         body = await _body(headers, receive)
         if scope["method"] == "POST":
             self._check_form(headers, body)

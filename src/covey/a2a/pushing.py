@@ -17,8 +17,8 @@ from covey.a2a.door import A2aDoor
 from covey.a2a.visiting import PROTOCOL_VERSION_0_3
 from covey.agents.model import THE_OPERATOR
 from covey.base.errors import CoveyError, Failed
-from covey.base.outward import client
-from covey.base.reaching import Reach
+from covey.base.outward import Allowed
+from covey.base.pinned import client
 from covey.exchanges import pushing, reading
 from covey.exchanges.model import Exchange, News
 from covey.exchanges.pushing import Push
@@ -38,7 +38,7 @@ class Pusher:
 
     def __init__(self, door: A2aDoor) -> None:
         self._door = door
-        self._client = client(Reach(door.settings.a2a.allow_private), timeout=TIMEOUT)
+        self._client = client(Allowed(door.settings.a2a.allow_private), timeout=TIMEOUT)
         self._at_once = asyncio.Semaphore(AT_ONCE)
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
 

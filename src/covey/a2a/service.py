@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
@@ -44,8 +45,9 @@ from covey.a2a.faults import telling, telling_on
 from covey.a2a.visiting import Visit, visit_of
 from covey.agents import roster
 from covey.agents.model import Caller
-from covey.base.errors import Failed, Forbidden, Invalid
-from covey.base.reaching import Reach, place_of
+from covey.base.errors import Forbidden, Invalid, NotRunning
+from covey.base.outward import Allowed, addresses
+from covey.base.target import target_of
 from covey.exchanges import giving, pushing, reading
 from covey.exchanges.model import MOST, PAGE, Exchange, Given
 from covey.exchanges.pushing import Push
@@ -197,8 +199,9 @@ class Service(RequestHandler):
             raise PushNotificationNotSupportedError
         pushing.check(push)
         try:
-            await Reach(self._door.settings.a2a.allow_private).address(*place_of(push.url))
-        except Failed:
+            target = target_of(push.url)
+            await asyncio.to_thread(addresses, target.host, target.port, Allowed(self._door.settings.a2a.allow_private))
+        except NotRunning:
             return
         except Forbidden as error:
             raise Invalid(error.message, field="url") from error

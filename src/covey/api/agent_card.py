@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from covey.agents import roster
-from covey.api.answer import JSON, Answer
-from covey.api.call import Call
-from covey.api.hosts import EVERYWHERE, name_of
-from covey.api.operations import Nothing, get
+from covey.api.door import Door
+from covey.doors.answer import JSON, Answer
+from covey.doors.call import Call
+from covey.doors.hosts import EVERYWHERE, name_of
+from covey.doors.operations import Nothing, get
 from covey.reports.cards import card
 from covey.store import Transaction
 
@@ -24,7 +25,7 @@ MAX_AGE_S = 300
 
 async def get_card(call: Call[Nothing, Nothing]) -> Answer:
     """The card, or 304 for who has it already."""
-    agent, changed = await call.door.store.read(_agent, call.here.agent)
+    agent, changed = await call.door.store.read(_agent, _here(call).agent)
     body = msgspec.json.encode(card(agent, call.door.settings, _host(call)))
     mark = b'"' + hashlib.blake2b(body, digest_size=16).hexdigest().encode() + b'"'
     headers = (
@@ -36,6 +37,12 @@ async def get_card(call: Call[Nothing, Nothing]) -> Answer:
     if _is_known(call.headers.get(b"if-none-match", b""), mark):
         return Answer(304, b"", JSON, headers)
     return Answer(200, body, JSON, headers)
+
+
+def _here(call: Call[Nothing, Nothing]) -> Door:
+    """The door of the agent that was called."""
+    assert isinstance(call.door, Door)
+    return call.door
 
 
 def _agent(tx: Transaction, name: str) -> Any:

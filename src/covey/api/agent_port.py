@@ -9,14 +9,11 @@ import msgspec
 from covey.agents import restarting
 from covey.api import views
 from covey.api.agent_card import OPERATIONS as CARD
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
+from covey.api.described import DescribedPort
 from covey.api.door import Door
 from covey.api.fleet_messages import receipt_shown
 from covey.api.fleet_tasks import added
 from covey.api.metrics import figures_shown
-from covey.api.operations import Nothing, get, post
-from covey.api.port import Port
 from covey.api.self_description import OPERATIONS as SELF_DESCRIPTION
 from covey.api.shapes import (
     AgentState,
@@ -34,6 +31,9 @@ from covey.buddies.model import Answer as Buddy
 from covey.contexts import syncing
 from covey.contexts.entries import Entry
 from covey.contexts.syncing import Synced
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get, post
 from covey.messages import sending
 from covey.messages.model import Draft, Receipt
 from covey.reports import metrics, status
@@ -41,14 +41,20 @@ from covey.tasks import adding
 from covey.tasks.model import Task, TaskDraft
 
 
-def make_app(door: Door) -> Port:
+def make_app(door: Door) -> DescribedPort:
     """The application of an agent's port."""
-    return Port(door, f"Covey agent {door.agent}", OPERATIONS)
+    return DescribedPort(door, f"Covey agent {door.agent}", OPERATIONS)
+
+
+def here(call: Call[Any, Any]) -> Door:
+    """The door of the agent that was called."""
+    assert isinstance(call.door, Door)
+    return call.door
 
 
 async def post_message(call: Call[Nothing, Draft]) -> Answer:
     """Send a message to this agent (M1)."""
-    draft, agent = call.body, call.here.agent
+    draft, agent = call.body, here(call).agent
     if draft.to not in (None, agent, [agent]):
         raise Invalid(
             f"to is {draft.to!r}, but this is {agent}'s own port; leave `to` out, or use the receiver's port or the fleet's.", field="to"
@@ -59,12 +65,12 @@ async def post_message(call: Call[Nothing, Draft]) -> Answer:
 
 async def get_status(call: Call[Nothing, Nothing]) -> Answer:
     """This agent's state (A4)."""
-    return shown(await call.door.store.read(status.agent_state, call.here.agent, call.door.settings.stale_s))
+    return shown(await call.door.store.read(status.agent_state, here(call).agent, call.door.settings.stale_s))
 
 
 async def post_task(call: Call[Nothing, TaskDraft]) -> Answer:
     """Give this agent a task (K1)."""
-    draft, agent = call.body, call.here.agent
+    draft, agent = call.body, here(call).agent
     if draft.agent not in (None, agent):
         raise Invalid(
             f"agent is {draft.agent!r}, but this is {agent}'s own port; leave `agent` out, or use the fleet's port.", field="agent"
@@ -75,25 +81,25 @@ async def post_task(call: Call[Nothing, TaskDraft]) -> Answer:
 
 async def get_health(call: Call[Nothing, Nothing]) -> Answer:
     """How the process is: from memory, whatever the brain and the store do (A5)."""
-    return shown(HealthNow(status=call.here.local.health(), timestamp=call.door.clock.wall()))
+    return shown(HealthNow(status=here(call).local.health(), timestamp=call.door.clock.wall()))
 
 
 async def get_ready(call: Call[Nothing, Nothing]) -> Answer:
     """Whether it takes work: 503 if not."""
-    ready = call.here.local.ready()
+    ready = here(call).local.ready()
     return shown(Readiness(ready=ready, timestamp=call.door.clock.wall()), 200 if ready else 503)
 
 
 async def post_buddy_check(call: Call[Nothing, BuddyCheck]) -> Answer:
     """Answer whoever checks on this agent (A5a)."""
-    return await call.write(shown, views.buddy_check, call.here.agent, call.body, call.by, call.door.settings.stale_s)
+    return await call.write(shown, views.buddy_check, here(call).agent, call.body, call.by, call.door.settings.stale_s)
 
 
 async def post_context_sync(call: Call[Nothing, ContextSync]) -> Answer:
     """Merge a buddy's entries, and give back this agent's (C6)."""
     asked = call.body
     given = [Entry(each.id, each.kind, each.text, each.source, each.tokens, each.at) for each in asked.entries]
-    return await call.write(synced, syncing.sync, call.here.agent, given, call.by, since=asked.since, claimed=asked.from_)
+    return await call.write(synced, syncing.sync, here(call).agent, given, call.by, since=asked.since, claimed=asked.from_)
 
 
 def synced(found: Synced) -> Answer:
@@ -106,12 +112,12 @@ def synced(found: Synced) -> Answer:
 
 async def get_metrics(call: Call[Nothing, Nothing]) -> Answer:
     """This agent's figures (A6)."""
-    return figures_shown(call, await call.door.store.read(metrics.of_agent, call.here.agent, call.door.settings.stale_s))
+    return figures_shown(call, await call.door.store.read(metrics.of_agent, here(call).agent, call.door.settings.stale_s))
 
 
 async def post_emergency_stop(call: Call[Nothing, EmergencyStop]) -> Answer:
     """Stop this agent at once; the flag stays until `resume` (A7)."""
-    asked, door = call.body, call.here
+    asked, door = call.body, here(call)
     stopped = await door.local.emergency_stop(call.by, asked.reason, asked.grace_s)
     if asked.restart:
         await door.store.write(restarting.ask, door.agent, call.by, asked.reason)

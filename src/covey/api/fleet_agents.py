@@ -8,11 +8,11 @@ from typing import Any
 from covey.agents import configuring, living, restarting
 from covey.agents.configuring import Project
 from covey.api import views
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Agents, AgentState, Because, EmergencyStop, Flagged, FleetState, Projects, ProjectShown, RestartAsked
 from covey.base.config.show import describe
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get, post
 from covey.reports import metrics, status
 from covey.reports.why import Why
 

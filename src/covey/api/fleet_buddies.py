@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.door import FleetDoor
-from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Buddies, BuddyLooked
 from covey.base import token_file
 from covey.buddies import reading
 from covey.buddies.model import Silence
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.door import FleetDoor
+from covey.doors.operations import Nothing, get, post
 from covey.healing import buddying
 from covey.healing.buddying import Looked, Means
 

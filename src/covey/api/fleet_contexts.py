@@ -6,14 +6,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Asking, Cursor, Given, Ident, Limit, Seconds
 from covey.contexts import recalling, showing
 from covey.contexts.model import Compressed, Entry, EntryKind, Form
 from covey.contexts.recalling import Recalled
 from covey.contexts.showing import Shown
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get, post
 
 
 class RecallQuery(Asking):

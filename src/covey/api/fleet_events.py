@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from covey.api import views
-from covey.api.answer import Answer, Stream, shown
-from covey.api.call import Call
-from covey.api.news import first_of
-from covey.api.operations import Nothing, get
 from covey.api.shapes import Events, EventsQuery
 from covey.api.views import Story, Wanted
 from covey.base.wire import convert
+from covey.doors.answer import Answer, Stream, shown
+from covey.doors.call import Call
+from covey.doors.news import first_of
+from covey.doors.operations import Nothing, get
 from covey.store import events
 from covey.store.events import START, Bookmark
 
@@ -48,9 +48,12 @@ async def _since(call: Call[EventsQuery, Nothing]) -> Bookmark:
 
 
 async def _told(call: Call[EventsQuery, Nothing], at: Bookmark, wanted: Wanted) -> AsyncIterator[bytes]:
-    """The story as server-sent events, until the reader is gone or the port closes."""
+    """The story as server-sent events, until the reader is gone or the port closes.
+
+    It begins with its place, so that a reader whose stream breaks before the first event misses none.
+    """
     door = call.door
-    yield b"retry: %d\n\n" % RETRY_MS
+    yield b"retry: %d\nid: %s\n\n" % (RETRY_MS, str(at).encode())
     while not door.closing.is_set():
         story = await door.store.read(views.story, at, call.by, wanted, call.query.limit)
         at = story.bookmark
@@ -59,7 +62,7 @@ async def _told(call: Call[EventsQuery, Nothing], at: Bookmark, wanted: Wanted) 
         if story.more:
             continue
         if await _quiet(call, at):
-            yield b": still here\n\n"
+            yield b": still here\nid: %s\n\n" % str(at).encode()
         if call.left:
             return
     yield b"event: end\ndata: {}\n\n"

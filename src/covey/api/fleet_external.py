@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.news import first_of
-from covey.api.operations import Nothing, post
 from covey.api.shapes import Claim, Claimed, Done, Fail, Finish, GiveBack, Lease, Progress, Renewed, Settled
 from covey.brains.model import Asked, Outcome, failure
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.news import first_of
+from covey.doors.operations import Nothing, post
 from covey.messages.envelope import enveloped
 from covey.messages.model import Message
 from covey.runner import joining

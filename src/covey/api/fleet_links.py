@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
 from covey.api.link_shapes import (
     DeferredQuery,
     Links,
@@ -20,9 +18,11 @@ from covey.api.link_shapes import (
     Resumed,
     StatesQuery,
 )
-from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Count, Messages
 from covey.base.errors import ChangedMeanwhile, Invalid
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get, post
 from covey.links import reading
 from covey.links.model import LinkChange
 from covey.links.reading import LinkShown

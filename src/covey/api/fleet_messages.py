@@ -9,10 +9,6 @@ from typing import Any
 import msgspec
 
 from covey.api import views
-from covey.api.answer import Answer, problem_of, shown
-from covey.api.call import Call
-from covey.api.news import first_of
-from covey.api.operations import Nothing, get, post
 from covey.api.shapes import (
     Acknowledge,
     Answered,
@@ -27,6 +23,10 @@ from covey.api.shapes import (
     ThreadShown,
     WaitQuery,
 )
+from covey.doors.answer import Answer, problem_of, shown
+from covey.doors.call import Call
+from covey.doors.news import first_of
+from covey.doors.operations import Nothing, get, post
 from covey.messages import handling, reading, seeing, sending
 from covey.messages.model import Draft, Receipt
 from covey.messages.reading import Page

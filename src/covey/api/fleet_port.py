@@ -1,4 +1,4 @@
-"""The fleet's port: `/api/v1` for what the command line does, health, figures, a plain index page. `make_app` is the application."""
+"""The fleet's port: `/api/v1` for what the command line does, health, figures. `make_app` is the application."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ from covey.api import (
     fleet_contexts,
     fleet_events,
     fleet_external,
+    fleet_figures,
     fleet_handoffs,
     fleet_incidents,
     fleet_links,
     fleet_messages,
+    fleet_nodes,
     fleet_tasks,
     fleet_teams,
     fleet_votes,
-    pages,
 )
-from covey.api.answer import HTML, Answer, shown
-from covey.api.call import Call
-from covey.api.door import FleetDoor
+from covey.api.described import DescribedPort
 from covey.api.metrics import figures_shown
-from covey.api.operations import Nothing, get
-from covey.api.port import Port
 from covey.api.self_description import OPERATIONS as SELF_DESCRIPTION
 from covey.api.shapes import HealthNow, Readiness
 from covey.base.errors import CoveyError
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.door import FleetDoor
+from covey.doors.operations import Nothing, get
 from covey.healing.cycle import LATE
 from covey.nodes import records
-from covey.reports import metrics, status
+from covey.reports import metrics
 
 READY_S = 2.0
 """The store must answer within so long."""
 
 
-def make_app(door: FleetDoor) -> Port:
+def make_app(door: FleetDoor) -> DescribedPort:
     """The application of the fleet's port."""
-    return Port(door, "Covey", OPERATIONS)
+    return DescribedPort(door, "Covey", OPERATIONS)
 
 
 async def get_fleet_health(call: Call[Nothing, Nothing]) -> Answer:
@@ -76,12 +77,6 @@ async def get_fleet_metrics(call: Call[Nothing, Nothing]) -> Answer:
     return figures_shown(call, await call.door.store.read(metrics.of_fleet, call.door.settings.stale_s))
 
 
-async def get_index(call: Call[Nothing, Nothing]) -> Answer:
-    """Who is in the fleet, as a page."""
-    agents = await call.door.store.read(status.fleet, call.door.settings.stale_s)
-    return Answer(200, pages.index(agents).encode(), HTML, pages.POLICY)
-
-
 OPERATIONS = (
     *fleet_messages.OPERATIONS,
     *fleet_tasks.OPERATIONS,
@@ -89,14 +84,15 @@ OPERATIONS = (
     *fleet_buddies.OPERATIONS,
     *fleet_events.OPERATIONS,
     *fleet_external.OPERATIONS,
+    *fleet_figures.OPERATIONS,
     *fleet_links.OPERATIONS,
+    *fleet_nodes.OPERATIONS,
     *fleet_incidents.OPERATIONS,
     *fleet_budgets.OPERATIONS,
     *fleet_contexts.OPERATIONS,
     *fleet_handoffs.OPERATIONS,
     *fleet_votes.OPERATIONS,
     *fleet_teams.OPERATIONS,
-    get("/", get_index, "status", "Who is in the fleet, as a page.", gives=str, media="text/html", verb=status.fleet),
     get("/health", get_fleet_health, "anyone", "Whether this process lives.", gives=HealthNow),
     get("/healthz", get_healthz, "anyone", "Whether this process lives.", gives=HealthNow),
     get("/readyz", get_fleet_ready, "anyone", "Whether the store answers and the cycle is in time: 200 or 503.", gives=Readiness),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Because, NewPriority, Parts, Tasks, TasksQuery, To, WaitQuery
 from covey.api.waiting import once_ended
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get, post
 from covey.healing import quarantine
 from covey.messages.model import priority_of
 from covey.tasks import adding, changing, reading

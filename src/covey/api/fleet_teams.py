@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Because, Given, Ident, Paging, WaitQuery
 from covey.api.waiting import once_ended
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get, post
 from covey.teams.runs import reading, starting
 from covey.teams.runs.model import TeamDraft, TeamRun
 

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.operations import Nothing, get, post
 from covey.api.shapes import Asking, Given, Paging, WaitQuery
 from covey.api.waiting import once_ended
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get, post
 from covey.teams.votes import casting, closing, opening, reading
 from covey.teams.votes.model import ARGUMENT_CHARS, VoteDraft, VoteShown
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
 from covey.reports import metrics
 
 

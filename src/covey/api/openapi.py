@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from covey.api.operations import Nothing, Operation, Who
+from covey.doors.operations import Nothing, Operation, Who
 from covey.version import __version__
 
 _PARAMETER = re.compile(r"{(\w+)}")

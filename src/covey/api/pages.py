@@ -1,14 +1,14 @@
-"""Two plain pages: what a port can do, and who is in the fleet. Whole in themselves: no script, nothing from elsewhere. Pure."""
+"""A plain page of what a port can do. Whole in itself: no script, nothing from elsewhere. Pure."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from covey.api.answer import Headers
+from covey.doors.answer import Headers
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
@@ -29,11 +29,6 @@ POLICY: Headers = (
 def _page(title: str, body: str) -> str:
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{_STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{escape(title)}</h1>{body}</body></html>\n'
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
-    return f"<table><tr>{top}</tr>{''.join('<tr>' + ''.join(f'<td>{cell}</td>' for cell in row) + '</tr>' for row in rows)}</table>"
 
 
 def docs(document: Mapping[str, Any]) -> str:
@@ -66,26 +61,3 @@ def _fields(document: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         for field in found.get("properties", ())
     ]
     return ", ".join(words) or "any JSON"
-
-
-def index(agents: Sequence[Mapping[str, Any]]) -> str:
-    """The fleet's agents with their states, and where to go on. `agents` is what `reports.status.fleet` gives."""
-    rows = [
-        (
-            f'<a href="{escape(agent["url"])}/docs">{escape(agent["agentId"])}</a>',
-            escape(agent["status"]),
-            escape(", ".join(_flags(agent["flags"])) or "–"),
-            escape(str(agent["queueLength"])),
-            escape(str(agent["unread"])),
-            escape(agent["buddyId"] or "–"),
-            escape(agent["role"]),
-        )
-        for agent in agents
-    ]
-    heads = ("Agent", "Status", "Flags", "Tasks", "Unread", "Buddy", "Role")
-    links = '<p><a href="/docs">What can be asked here</a> · <a href="/openapi.json">openapi.json</a> · <a href="/metrics">metrics</a></p>'
-    return _page("Covey", links + _table(heads, rows))
-
-
-def _flags(flags: Mapping[str, Any]) -> list[str]:
-    return [name for name in ("stopped", "paused", "away") if flags.get(name)]

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.api.answer import Answer
-from covey.api.call import Call
-from covey.api.operations import Nothing, get
+from covey.api.described import DescribedPort
+from covey.doors.answer import Answer
+from covey.doors.call import Call
+from covey.doors.operations import Nothing, get
 
 
 async def get_openapi(call: Call[Nothing, Nothing]) -> Answer:
     """The document, made once."""
-    return call.port.document_answer
+    return _described(call).document_answer
 
 
 async def get_docs(call: Call[Nothing, Nothing]) -> Answer:
     """The page, made once."""
-    return call.port.docs_answer
+    return _described(call).docs_answer
+
+
+def _described(call: Call[Any, Any]) -> DescribedPort:
+    assert isinstance(call.port, DescribedPort)
+    return call.port
 
 
 OPERATIONS = (

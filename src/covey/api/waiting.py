@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from covey.api.answer import Answer, shown
-from covey.api.call import Call
-from covey.api.news import first_of
 from covey.api.shapes import WaitQuery
+from covey.doors.answer import Answer, shown
+from covey.doors.call import Call
+from covey.doors.news import first_of
 from covey.store import Transaction, events
 from covey.store.events import Bookmark
 

@@ -6,9 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from covey.api.door import FleetDoor
 from covey.api.fleet_port import make_app
-from covey.api.serving import serve
 from covey.app import snapshot
 from covey.app.groups import CONSOLE
 from covey.app.opening import open_store, run_dir
@@ -20,6 +18,8 @@ from covey.base.loops import every
 from covey.base.markers import NameLock
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.settings import Settings
+from covey.doors.door import FleetDoor
+from covey.doors.serving import serve
 from covey.nodes.spawner import ExecSpawner
 from covey.runner.watchdog import Watchdog
 

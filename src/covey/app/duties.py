@@ -14,6 +14,7 @@ from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
 from covey.exchanges import retention as exchanges
+from covey.figures import recording as figures
 from covey.healing import cleaning, lending
 from covey.healing import retention as incidents
 from covey.healing.cycle import Cycle, Lead
@@ -51,6 +52,7 @@ LEND_S = 5.0
 ROOM_S = 15.0
 UNABLE_S = 15.0
 CYCLE_LOOK_S = 10.0
+FIGURES_S = 5.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
 PAGE = 1000
@@ -65,6 +67,7 @@ CLOSED: dict[str, upkeep.Prune] = {
     "votes": votes.prune,
     "teams": teams.prune,
     "exchanges": exchanges.prune,
+    "figures": figures.prune,
 }
 
 
@@ -227,6 +230,7 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
         Duty("work for nobody", UNABLE_S, True, Onlooker(store, lambda: keeping.settings().stale_s).one_round),
         Duty("sweep", SWEEP_S, True, Sweeper(store, settings.start_s).one_round),
         Duty("lapsed leases", 5.0, True, free),
+        Duty("figures", FIGURES_S, True, figures.Recorder(store).one_round),
         Duty("retention", TIDY_S, True, tidy),
         Duty("news", NEWS_S, False, news.one_round),
     ]

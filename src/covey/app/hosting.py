@@ -14,7 +14,6 @@ from pathlib import Path
 from covey.agents import living
 from covey.api.agent_port import make_app
 from covey.api.door import Door
-from covey.api.serving import serve
 from covey.app import snapshot
 from covey.app.buddy_means import buddy_means
 from covey.app.opening import WRITERS, count_as, open_store, run_dir
@@ -30,6 +29,7 @@ from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import Site
 from covey.brains.making import NoBrain, make
 from covey.brains.model import Brain
+from covey.doors.serving import serve
 from covey.healing import lives
 from covey.healing.buddy_timer import BuddyTimer
 from covey.planning import abilities

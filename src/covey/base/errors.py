@@ -244,3 +244,32 @@ class Failed(CoveyError):
     """It was tried and did not work."""
 
     code = "failed"
+
+
+_MEMBERS = frozenset({"type", "title", "status", "detail", "code", "field", "retryAt"})
+
+
+def error_of(problem: dict[str, Any]) -> CoveyError:
+    """The error that an RFC 9457 problem object of ours says: of the class with its code, or `Failed` if this version knows none.
+
+    Its message, `field`, `retry_at` and `details` are those that were raised at the other end.
+    """
+    code, message = str(problem.get("code", "")), str(problem.get("detail", "it failed"))
+    details = {name: value for name, value in problem.items() if name not in _MEMBERS}
+    if code == Misconfigured.code:
+        faults = details.get("faults")
+        return Misconfigured(message, faults if isinstance(faults, list) else None)
+    kind = _with_code(CoveyError, code)
+    if kind is None:
+        kind, details = Failed, details | {"code": code}
+    return kind(message, field=problem.get("field"), retry_at=problem.get("retryAt"), **details)
+
+
+def _with_code(base: type[CoveyError], code: str) -> type[CoveyError] | None:
+    """The first class under this one that has the code as its own."""
+    for kind in base.__subclasses__():
+        if kind.__dict__.get("code") == code:
+            return kind
+        if found := _with_code(kind, code):
+            return found
+    return None

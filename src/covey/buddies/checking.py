@@ -161,13 +161,15 @@ def record(tx: Transaction, due: Due, found: Found, again_s: float = FOLLOW_S) -
         vitals.checked(tx, checked, as_agent(checker))
     news = before is None or (before.checked, before.outcome, before.reason) != (checked, outcome, reason[:500])
     if due.hourly or news:
-        say(tx, due.who, checked, found)
+        say(tx, due.who, checked, found, between=not due.hourly)
     return True
 
 
-def say(tx: Transaction, checker: str, checked: str, found: Found) -> None:
-    """Tell of a look: `buddy.checked` or `buddy.missed`, its agent the one that was looked after."""
-    told = {"by": checker, "checkId": found.check_id, "doneBy": found.done_by}
+def say(tx: Transaction, checker: str, checked: str, found: Found, *, between: bool) -> None:
+    """Tell of a look: `buddy.checked` or `buddy.missed`, its agent the one that was looked after; `between` marks one that is no check."""
+    told: dict[str, object] = {"by": checker, "checkId": found.check_id, "doneBy": found.done_by}
+    if between:
+        told["between"] = True
     if isinstance(found.verdict, Answer):
         answer = found.verdict
         figures = {"status": answer.status, "queueLength": answer.queue_length, "contextShare": round(answer.share, 3)}

@@ -15,17 +15,17 @@ from urllib.parse import unquote
 
 import msgspec
 
-from covey.api.door import FleetDoor
-from covey.api.operations import Operation
-from covey.api.port import Port
 from covey.app.opening import open_store, prepare
 from covey.app.tokens import tokens_of
 from covey.base.errors import NotFound
 from covey.base.settings import Settings
 from covey.cli.ending import debugging, write_trace
+from covey.doors.door import FleetDoor
+from covey.doors.operations import Operation
+from covey.doors.port import Port
 from covey.store import Transaction, events
 
-_PARTS = (
+PARTS = (
     "fleet_messages",
     "fleet_tasks",
     "fleet_events",
@@ -38,6 +38,9 @@ _PARTS = (
     "fleet_votes",
     "fleet_handoffs",
     "fleet_teams",
+    "fleet_nodes",
+    "fleet_figures",
+    "fleet_external",
 )
 """The parts of the API, in the order of what they cost: only what is called is loaded."""
 
@@ -72,7 +75,7 @@ class Local:
             raise NotFound(f"there is no token for {by!r}; the fleet has: {', '.join(self._tokens)}.", field="from")
         answer = _Answer(raw)
         scope = self._scope(method, target, by, len(raw))
-        port = Port(self._door, "Covey", operations_at(scope["path"]))
+        port = Port(self._door, operations_at(scope["path"]))
         await port(scope, answer.receive, answer.send)
         body = b"".join(answer.parts)
         return answer.status, self._log.named_in(body) if answer.status == 500 else body
@@ -108,7 +111,7 @@ class Local:
 def operations_at(path: str) -> Sequence[Operation[Any, Any]]:
     """The operations of the part of the API that has this path."""
     found: Sequence[Operation[Any, Any]] = ()
-    for name in _PARTS:
+    for name in PARTS:
         found = import_module(f"covey.api.{name}").OPERATIONS
         if any(_leads_to(operation.path, path) for operation in found):
             break

@@ -17,7 +17,7 @@ from covey.base.errors import FACES, CoveyError
 _STYLES = {
     "idle": "bright_black", "active": "green", "busy": "blue", "stalled": "yellow", "error": "red", "stopped": "red", "paused": "yellow",
     "done": "green", "running": "blue", "failed": "red", "blocked": "yellow", "delivered": "green", "dead": "red", "held": "yellow",
-    "ready": "green", "down": "red", "ok": "green", "warn": "yellow", "fail": "red",
+    "ready": "green", "down": "red", "live": "green", "lost": "red", "ok": "green", "warn": "yellow", "fail": "red",
 }  # fmt: skip
 
 

@@ -52,6 +52,7 @@ class Reach:
     def flag(self, **flags: object) -> None:
         """Further flags that the settings are read with."""
         self.flags |= flags
+        self._settings = None
 
     @property
     def settings(self) -> Settings:
@@ -159,7 +160,7 @@ class Reach:
 
     def _over_there(self) -> Any:
         if self._far is None:
-            from covey.cli.far import Far  # noqa: PLC0415 - http.client costs 30 ms that only calls over HTTP pay
+            from covey.cli.far import Far  # noqa: PLC0415 - what speaks HTTP costs 30 ms that only calls over it pay
 
             assert self._url
             self._far = Far(self._url, lambda: Path(self.settings.data_dir))

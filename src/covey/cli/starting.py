@@ -64,7 +64,7 @@ def start(reach: Reach, *, detach: bool) -> int:
     settings = reach.settings
     began = time.monotonic()
     check_ports(settings)
-    _made_ready(settings)
+    made_ready(settings)
     remember_outer(settings, reach.flags, os.environ)
     if not reach.as_json:
         count = len(addresses(settings)) - 1
@@ -76,7 +76,7 @@ def start(reach: Reach, *, detach: bool) -> int:
     return 0
 
 
-def _made_ready(settings: Settings) -> Path:
+def made_ready(settings: Settings) -> Path:
     """The snapshot, once all is there that processes need; an agent that is no longer wanted goes only if it leaves nothing undone."""
     if (Path(settings.data_dir) / "store.db").exists() or settings.store:
         refuse_leavers(asyncio.run(undone(settings)))
@@ -144,7 +144,7 @@ def one_agent(reach: Reach, name: str, port: int | None) -> int:
     if port is not None and port != agent.port:
         agents = tuple(msgspec.structs.replace(each, port=port) if each.id == name else each for each in settings.agents)
         settings = msgspec.structs.replace(settings, agents=agents)
-    _made_ready(reach.settings)
+    made_ready(reach.settings)
     noding.log_to_stderr()
     return _said(settings, name, asyncio.run(hosting.host(settings, [name], os.environ.get("COVEY_NODE") or name)))
 
@@ -159,14 +159,14 @@ def _said(settings: Settings, name: str, code: int) -> int:
 
 def controller(reach: Reach) -> int:
     """Be the node, with no children; the exit code."""
-    _made_ready(reach.settings)
+    made_ready(reach.settings)
     noding.log_to_stderr()
     return _said(reach.settings, noding.NODE, asyncio.run(noding.run(reach.settings, children=False)))
 
 
 def console(reach: Reach) -> int:
     """Be the API; the exit code."""
-    return _said(reach.settings, CONSOLE, consoling.main(str(_made_ready(reach.settings))))
+    return _said(reach.settings, CONSOLE, consoling.main(str(made_ready(reach.settings))))
 
 
 @click.command(epilog="Example: AGENT_ID=coder PORT=8002 covey agent")

@@ -18,7 +18,7 @@ from covey.agents import roster
 from covey.agents.model import STALE_S
 from covey.base.errors import Conflict, Failed
 from covey.contexts import carrying as contexts
-from covey.files import tree
+from covey.files import histories, tree
 from covey.files.importing import CONTEXTS_OUT, LINKS_OUT, MESSAGES_OUT, TASKS_OUT, Progress, silent
 from covey.files.telling import why
 from covey.files.whole import write_whole
@@ -29,7 +29,7 @@ from covey.tasks import carried as tasks
 from covey.version import __version__
 
 FORMAT = 1
-EVENTS_OUT, RUNS_OUT = "events.jsonl", "runs.jsonl"
+EVENTS_OUT, RUNS_OUT, STANDING_OUT = "events.jsonl", "runs.jsonl", "standing.json"
 FILES_AT_ONCE = 32
 
 
@@ -76,6 +76,9 @@ async def _write_all(store: Store, part: Path, progress: Progress, stale_s: floa
         "runs": await _lines(part / RUNS_OUT, _runs(store), "runs", progress),
         "events": await _lines(part / EVENTS_OUT, _events(store), "events", progress),
     }
+    for what, part_of in histories.HISTORIES.items():
+        counts[what] = await _lines(part / f"{what}.jsonl", histories.pages(store, part_of), what, progress)
+    await asyncio.to_thread(_put, part / STANDING_OUT, await store.read(histories.standing))
     agents = await store.read(_agents)
     await asyncio.to_thread(_put, part / "agents.json", agents)
     counts["agents"] = len(agents)

@@ -89,7 +89,7 @@ async def look(means: Means, name: str, by: Caller) -> Looked:
     due = await means.store.read(_place, name, by)
     check_id = f"check-{by.name}-{due.now:.0f}"
     heard = await _ask(means, due, check_id, by.name)
-    await means.store.write(checking.say, by.name, name, Found(heard.verdict, check_id, by.name))
+    await means.store.write(checking.say, by.name, name, Found(heard.verdict, check_id, by.name), between=True)
     situation = await means.store.read(situation_of, due, heard.verdict, heard.ping, means.settings.stale_s)
     return Looked(heard.verdict, heard.ping, decide(situation) if not due.external else OUTSIDE)
 

@@ -112,7 +112,8 @@ def handled(tx: Transaction, agent: str, token: str) -> int:
     """
     rows = tx.all(HANDLED, token=token, now=tx.now)
     for row in rows:
-        tx.happened("message.handled", agent=agent, subject=row.message_id)
+        took_s = round(tx.now - row.delivered_at, 3) if row.delivered_at is not None else None
+        tx.happened("message.handled", agent=agent, subject=row.message_id, took_s=took_s)
     return len(rows)
 
 

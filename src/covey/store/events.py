@@ -18,6 +18,7 @@ OF_SUBJECT_AFTER = statement(__package__, "events_of_subject_after")
 OF_AGENT = statement(__package__, "events_of_agent")
 BOOKMARK = statement(__package__, "bookmark")
 SET_BOOKMARK = statement(__package__, "set_bookmark")
+MOVE_BOOKMARK = statement(__package__, "move_bookmark")
 PRUNE = statement(__package__, "events_prune")
 SIZE = statement(__package__, "events_size")
 
@@ -130,6 +131,11 @@ def bookmark(tx: Transaction, name: str) -> Bookmark:
 def set_bookmark(tx: Transaction, name: str, to: Bookmark) -> None:
     """Remember how far a reader has got."""
     tx.run(SET_BOOKMARK, name=name, xid=to.xid, seq=to.seq)
+
+
+def move_bookmark(tx: Transaction, name: str, start: Bookmark, to: Bookmark) -> bool:
+    """Remember how far a reader has got since `start`; False, and nothing changed, if another one of its name has moved it since."""
+    return tx.run(MOVE_BOOKMARK, name=name, xid=to.xid, seq=to.seq, from_xid=start.xid, from_seq=start.seq) > 0
 
 
 @relaxed

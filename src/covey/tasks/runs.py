@@ -26,8 +26,10 @@ def started(tx: Transaction, run_id: str, *, pid: int, pgid: int, start_ticks: i
 def close(
     tx: Transaction, run_id: str, outcome: str, *, cost_usd: float | None = None, tokens: int | None = None, exit_code: int | None = None
 ) -> None:
-    """The run has ended: done, failed, split, waiting, returned, lost."""
-    tx.run(CLOSE, id=run_id, outcome=outcome, cost_usd=cost_usd, tokens=tokens, exit_code=exit_code, now=tx.now)
+    """The run has ended: done, failed, split, waiting, returned, lost. What it cost is told, if its brain named that."""
+    row = tx.one(CLOSE, id=run_id, outcome=outcome, cost_usd=cost_usd, tokens=tokens, exit_code=exit_code, now=tx.now)
+    if row is not None and (cost_usd or tokens):
+        tx.happened("run.priced", agent=row.agent, subject=row.item, run=run_id, work=row.kind, usd=cost_usd, tokens=tokens)
 
 
 def open_of(tx: Transaction, agent: str) -> list[Row]:

@@ -14,16 +14,16 @@ from urllib.parse import parse_qsl
 from starlette.types import Message, Receive, Scope, Send
 
 from covey.agents.model import Caller
-from covey.api.answer import Answer, Stream
-from covey.api.door import Door, FleetDoor
-from covey.api.impatience import ABORT
 from covey.base.errors import Invalid, TooLarge, Unauthorized, UnsupportedMediaType
 from covey.base.ids import is_id
 from covey.base.wire import REQUEST_BYTES, check_text, convert, decode
+from covey.doors.answer import Answer, Stream
+from covey.doors.door import FleetDoor
+from covey.doors.impatience import ABORT
 from covey.store import Transaction, answered
 
 if TYPE_CHECKING:
-    from covey.api.port import Port
+    from covey.doors.port import Port
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -76,12 +76,6 @@ class Call(Generic[Q, B]):
         self._read = False
 
     # who and where
-
-    @property
-    def here(self) -> Door:
-        """The door, on an agent's own port."""
-        assert isinstance(self.door, Door)
-        return self.door
 
     @property
     def by(self) -> Caller:

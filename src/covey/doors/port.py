@@ -5,29 +5,26 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from covey.api import openapi, pages
-from covey.api.answer import HTML, JSON, Answer, Stream, fault, problem
-from covey.api.call import KEY, Call, Disconnected, call_of
-from covey.api.door import FleetDoor
-from covey.api.hosts import Hosts, asked
-from covey.api.operations import Operation, admit
 from covey.base.errors import CoveyError, Failed, MethodNotAllowed, NotFound
+from covey.doors.answer import Answer, Stream, fault, problem
+from covey.doors.call import KEY, Call, Disconnected, call_of
+from covey.doors.door import FleetDoor
+from covey.doors.hosts import Hosts, asked
+from covey.doors.operations import Operation, admit
 
-log = logging.getLogger("covey.api")
+log = logging.getLogger("covey.doors")
 
 
 class Port:
     """One port's application."""
 
-    def __init__(self, door: FleetDoor, title: str, operations: Sequence[Operation[Any, Any]]) -> None:
+    def __init__(self, door: FleetDoor, operations: Sequence[Operation[Any, Any]]) -> None:
         self.door = door
-        self.title = title
         self.operations = operations
         self._hosts = Hosts(door.settings)
         self._settings = door.settings
@@ -76,30 +73,19 @@ class Port:
             log.warning("%s %s: %s", call.scope["method"], call.scope["path"], error.message)
             return
         try:
-            await call.answer(problem(error, self.door.clock.wall()))
+            await call.answer(self.refusal(call, error))
         except Disconnected:
             return
+
+    def refusal(self, _call: Call[Any, Any], error: CoveyError) -> Answer:
+        """The error as it is answered: a problem object, unless a door's callers read something else."""
+        return problem(error, self.door.clock.wall())
 
     def open_to(self, operation: Operation[Any, Any], scope: Scope) -> bool:
         """Whether status or metrics are open to this request: on loopback, asked for by a loopback name, or by the settings."""
         settings = self.door.settings
         opened = settings.open_metrics if operation.who == "metrics" else settings.open_status
         return opened or (self.door.on_loopback and scope["covey.loopback"])
-
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """The OpenAPI document of this port."""
-        return openapi.document(self.title, self.operations)
-
-    @cached_property
-    def document_answer(self) -> Answer:
-        """The document as it is answered."""
-        return Answer(200, openapi.encode(self.document), JSON)
-
-    @cached_property
-    def docs_answer(self) -> Answer:
-        """The document as a page."""
-        return Answer(200, pages.docs(self.document).encode(), HTML, pages.POLICY)
 
 
 class Endpoint:

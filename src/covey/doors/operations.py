@@ -9,9 +9,9 @@ from typing import Any, Generic, Literal, TypeVar
 import msgspec
 
 from covey.agents.model import Caller
-from covey.api.answer import Answer, Stream
-from covey.api.call import Call
 from covey.base.errors import Forbidden, Unauthorized
+from covey.doors.answer import Answer, Stream
+from covey.doors.call import Call
 
 Q = TypeVar("Q")
 B = TypeVar("B")

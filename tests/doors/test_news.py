@@ -10,9 +10,9 @@ import pytest
 
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR
-from covey.api import news
-from covey.api.news import News, first_of
 from covey.base.errors import StoreUnavailable
+from covey.doors import news
+from covey.doors.news import News, first_of
 from covey.store import Store, events
 from covey.store.events import START, Bookmark
 from tests.api.world import until

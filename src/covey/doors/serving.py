@@ -6,14 +6,16 @@ import asyncio
 import errno
 import socket
 from pathlib import Path
+from typing import Protocol
 
 import uvicorn
+from starlette.types import Receive, Scope, Send
 
 from covey.agents import tokens
-from covey.api.impatience import impatient_protocol
-from covey.api.port import Port
 from covey.base.errors import Invalid, Misconfigured
 from covey.base.ports import Free, probe, why_taken
+from covey.doors.door import FleetDoor
+from covey.doors.impatience import impatient_protocol
 
 BACKLOG = 512
 CONNECTIONS = 800
@@ -23,13 +25,26 @@ GRACE_S = 3.0
 """What is being answered at a stop is given so long."""
 
 
+class Application(Protocol):
+    """What can be served: an ASGI application that stands on a door."""
+
+    @property
+    def door(self) -> FleetDoor:
+        """The door, whose `closing` ends what it streams."""
+        ...
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        ...
+
+
 class Serving:
     """A port that is being served."""
 
-    def __init__(self, server: uvicorn.Server, listener: socket.socket, port: Port) -> None:
+    def __init__(self, server: uvicorn.Server, listener: socket.socket, door: FleetDoor) -> None:
         self._server = server
         self._listener = listener
-        self._port = port
+        self._door = door
         self.port: int = listener.getsockname()[1]
 
     @property
@@ -39,13 +54,13 @@ class Serving:
 
     async def stop(self) -> None:
         """Take no more, end streams and waits, finish what is being answered, within a bounded time."""
-        if not self._port.door.closing.is_set():
-            self._port.door.closing.set()
+        if not self._door.closing.is_set():
+            self._door.closing.set()
             await self._server.shutdown(sockets=[self._listener])
-            self._port.door.news.close()
+            self._door.news.close()
 
 
-async def serve(port: Port, host: str, number: int, run_dir: Path | None = None) -> Serving:
+async def serve(app: Application, host: str, number: int, run_dir: Path | None = None) -> Serving:
     """The application, served on that address; number 0 takes a free port, which is in the answer.
 
     Raises:
@@ -53,10 +68,10 @@ async def serve(port: Port, host: str, number: int, run_dir: Path | None = None)
         Misconfigured: It would be reached from beyond this machine while nobody has a token.
         Invalid: It is no address to listen on.
     """
-    await _refuse_open_bind(port, host)
+    await _refuse_open_bind(app.door, host)
     listener = _bound(host, number, run_dir)
     config = uvicorn.Config(
-        port,
+        app,
         http=impatient_protocol(),
         ws="none",
         lifespan="off",
@@ -80,12 +95,12 @@ async def serve(port: Port, host: str, number: int, run_dir: Path | None = None)
     except BaseException:
         listener.close()
         raise
-    return Serving(server, listener, port)
+    return Serving(server, listener, app.door)
 
 
-async def _refuse_open_bind(port: Port, host: str) -> None:
+async def _refuse_open_bind(door: FleetDoor, host: str) -> None:
     """A bind beyond loopback needs tokens (DESIGN, Security)."""
-    if not port.door.on_loopback and not await port.door.store.read(tokens.any_there):
+    if not door.on_loopback and not await door.store.read(tokens.any_there):
         raise Misconfigured(
             f"host is {host}, which others can reach, and nobody has a token yet; start the fleet by `covey up`, which makes them."
         )

@@ -15,7 +15,7 @@ from covey.store import Store, events
 from covey.store.bell import NEWS
 from covey.store.events import START, Bookmark
 
-log = logging.getLogger("covey.api")
+log = logging.getLogger("covey.doors")
 
 LOOK_S = 1.0
 

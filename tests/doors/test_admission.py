@@ -9,8 +9,8 @@ import pytest
 
 from covey.agents import configuring, tokens
 from covey.agents.model import THE_OPERATOR, as_agent
-from covey.api.admission import REMEMBERED, REMEMBERED_S, Admission
 from covey.base.errors import Unauthorized
+from covey.doors.admission import REMEMBERED, REMEMBERED_S, Admission
 from covey.store import Store, events
 from tests.api.world import World, bearer, give_tokens, token_of
 from tests.conftest import EIGHT, ManualClock
