@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -14,16 +14,14 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from covey.a2a import grpc_server
-from covey.a2a.door import A2aDoor
-from covey.a2a.pushing import Pusher
-from covey.a2a.routes import routes
+from covey.a2a.mounting import opened
 from covey.agents.model import THE_OPERATOR, Caller
 from covey.api import agent_port
 from covey.api.door import Door
 from covey.base.settings import A2aSettings, Settings
 from covey.brains.model import Brain
 from covey.doors.admission import Admission
+from covey.doors.door import FleetDoor
 from covey.store import Store
 from tests.api.world import Process, give_tokens
 from tests.runner.office import QUICK, Office, office
@@ -38,32 +36,18 @@ class Everybody(Admission):
         return THE_OPERATOR if authorization is None else await super().caller(authorization)
 
 
-class Gateway:
+@asynccontextmanager
+async def gateway(store: Store, settings: Settings, *, open_to_all: bool = False) -> AsyncIterator[FleetDoor]:
     """The door, served over HTTP and gRPC on the two ports that the settings name."""
-
-    def __init__(self, store: Store, settings: Settings, *, open_to_all: bool = False) -> None:
-        self.door = A2aDoor(store=store, settings=settings, once=not open_to_all)
-        if open_to_all:
-            self.door.admission = Everybody(store, self.door.clock)
-        self.app = Starlette(routes=routes(self.door))
-
-    @asynccontextmanager
-    async def serving(self, *, grpc: bool = True) -> AsyncIterator[Gateway]:
-        port = self.door.settings.gateway_port
-        pusher = Pusher(self.door)
-        pushing = asyncio.create_task(pusher.run())
-        server = await grpc_server.serve(self.door, "127.0.0.1", port + 1) if grpc else None
+    door = FleetDoor(store=store, settings=settings)
+    if open_to_all:
+        door.admission = Everybody(store, door.clock)
+    async with opened(door, once=not open_to_all) as routes:
         try:
-            async with served(self.app, port, self.door.closing):
-                yield self
+            async with served(Starlette(routes=routes), settings.gateway_port, door.closing):
+                yield door
         finally:
-            if server is not None:
-                await server.stop()
-            pushing.cancel()
-            with suppress(asyncio.CancelledError):
-                await pushing
-            await pusher.close()
-            self.door.news.close()
+            door.news.close()
 
 
 @asynccontextmanager
@@ -89,10 +73,9 @@ async def served(app: ASGIApp, port: int, closing: asyncio.Event | None = None) 
 class World:
     """All of it."""
 
-    def __init__(self, store: Store, settings: Settings, gateway: Gateway, office: Office) -> None:
+    def __init__(self, store: Store, settings: Settings, office: Office) -> None:
         self.store = store
         self.settings = settings
-        self.gateway = gateway
         self.office = office
         self.url = f"http://127.0.0.1:{settings.gateway_port}/a2a/coder"
         self.grpc = f"127.0.0.1:{settings.gateway_port + 1}"
@@ -108,12 +91,13 @@ class World:
 async def world_of(store: Store, brain: Brain, settings: Settings, *, open_to_all: bool = False) -> AsyncIterator[World]:
     """The fleet's door, open, with the coder at work."""
     await give_tokens(store)
-    gateway = Gateway(store, settings, open_to_all=open_to_all)
     door = Door(store=store, settings=settings, agent="coder", local=Process(store, "coder"))
     agent = settings.agent("coder")
     assert agent is not None
-    async with office(store, brain, settings=settings) as opened, gateway.serving(), served(agent_port.make_app(door), agent.port):
-        yield World(store, settings, gateway, opened)
+    async with office(store, brain, settings=settings) as at_work, served(agent_port.make_app(door), agent.port):
+        async with gateway(store, settings, open_to_all=open_to_all):
+            yield World(store, settings, at_work)
+    door.news.close()
 
 
 def on_free_ports(**offered: Any) -> Settings:

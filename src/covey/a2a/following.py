@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
-from covey.a2a.door import A2aDoor
 from covey.agents.model import Caller
+from covey.doors.door import FleetDoor
 from covey.exchanges import reading
 from covey.exchanges.model import Exchange, News
 from covey.store.events import Bookmark
@@ -19,7 +19,7 @@ LOOK_S = 30.0
 ENDS = frozenset({"completed", "failed", "canceled"})
 
 
-async def settled(door: A2aDoor, found: Exchange, by: Caller, *, history: int | None) -> Exchange:
+async def settled(door: FleetDoor, found: Exchange, by: Caller, *, history: int | None) -> Exchange:
     """The exchange once it has ended or asks something, or as it stands when the wait is over or the door closes."""
     until = asyncio.get_running_loop().time() + WAIT_S
     while found.is_open and found.phase != "input-required" and not door.closing.is_set():
@@ -31,7 +31,7 @@ async def settled(door: A2aDoor, found: Exchange, by: Caller, *, history: int | 
     return found
 
 
-async def steps(door: A2aDoor, found: Exchange, by: Caller, *, pause_ends: bool) -> AsyncIterator[News]:
+async def steps(door: FleetDoor, found: Exchange, by: Caller, *, pause_ends: bool) -> AsyncIterator[News]:
     """The steps of an exchange from where it was found, until it ends; or, if `pause_ends`, until it asks something."""
     at, task_id = found.bookmark, found.task.task_id
     while not door.closing.is_set():
@@ -51,7 +51,7 @@ async def steps(door: A2aDoor, found: Exchange, by: Caller, *, pause_ends: bool)
                 return
 
 
-async def something(door: A2aDoor, after: Bookmark, timeout_s: float) -> bool:
+async def something(door: FleetDoor, after: Bookmark, timeout_s: float) -> bool:
     """Whether something happened in the fleet, or the door closes, before the time is over."""
     waits: tuple[Coroutine[Any, Any, Any], ...] = (door.news.beyond(after), door.closing.wait())
     tasks = [asyncio.create_task(wait) for wait in waits]

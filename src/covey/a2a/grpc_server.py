@@ -12,12 +12,12 @@ from a2a.server.request_handlers.grpc_handler import GrpcHandler
 from a2a.types import a2a_pb2_grpc
 from grpc.aio import ServerInterceptor, ServicerContext
 
-from covey.a2a.door import A2aDoor
 from covey.a2a.service import Service
 from covey.a2a.visiting import PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0, VISIT, GrpcContexts, Visit
 from covey.agents import roster
 from covey.base.errors import CoveyError, Forbidden, PortTaken, Unauthorized
 from covey.base.wire import REQUEST_BYTES
+from covey.doors.door import FleetDoor
 from covey.store import Transaction
 
 GRACE_S = 1.0
@@ -41,7 +41,7 @@ class GrpcServer:
         await self._server.stop(GRACE_S)
 
 
-async def serve(door: A2aDoor, host: str, port: int) -> GrpcServer:
+async def serve(door: FleetDoor, service: Service, host: str, port: int) -> GrpcServer:
     """The server, started on that address; port 0 takes a free one.
 
     Raises:
@@ -49,7 +49,6 @@ async def serve(door: A2aDoor, host: str, port: int) -> GrpcServer:
     """
     options = [("grpc.max_receive_message_length", REQUEST_BYTES), ("grpc.so_reuseport", 0)]
     server = grpc.aio.server(interceptors=[Admitting(door)], options=options)
-    service = Service(door)
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(service, GrpcContexts(PROTOCOL_VERSION_1_0)), server)  # type: ignore[no-untyped-call]  # generated
     a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(CompatGrpcHandler(service, GrpcContexts(PROTOCOL_VERSION_0_3)), server)  # type: ignore[no-untyped-call]  # likewise
     try:
@@ -63,7 +62,7 @@ async def serve(door: A2aDoor, host: str, port: int) -> GrpcServer:
 class Admitting(ServerInterceptor):  # type: ignore[misc]  # untyped
     """Finds out who calls which agent, before the handler; who has no token is turned away."""
 
-    def __init__(self, door: A2aDoor) -> None:
+    def __init__(self, door: FleetDoor) -> None:
         self._door = door
 
     async def intercept_service(

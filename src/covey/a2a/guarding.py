@@ -11,11 +11,11 @@ from a2a.utils.error_handlers import build_rest_error_payload
 from a2a.utils.errors import A2AError, ContentTypeNotSupportedError, InvalidRequestError, JSONParseError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from covey.a2a.door import A2aDoor
 from covey.a2a.visiting import KEY, PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0, Visit
 from covey.agents import roster
 from covey.base.errors import CoveyError, Failed, Forbidden, Invalid, TooLarge, Unauthorized
 from covey.base.wire import REQUEST_BYTES, parse
+from covey.doors.door import FleetDoor
 from covey.doors.hosts import Hosts, asked, name_of
 
 BODY_S = 30.0
@@ -32,7 +32,7 @@ class Gone(Exception):
 class Guard:
     """Lets through what is whole, of a known caller and for an agent that is there. `rpc`: errors are answered as JSON-RPC does."""
 
-    def __init__(self, door: A2aDoor, inner: ASGIApp, *, rpc: bool) -> None:
+    def __init__(self, door: FleetDoor, inner: ASGIApp, *, rpc: bool) -> None:
         self._door = door
         self._hosts = Hosts(door.settings)
         self._inner = inner

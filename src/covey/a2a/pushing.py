@@ -13,12 +13,12 @@ from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToDict
 
 from covey.a2a import encoding, following
-from covey.a2a.door import A2aDoor
 from covey.a2a.visiting import PROTOCOL_VERSION_0_3
 from covey.agents.model import THE_OPERATOR
 from covey.base.errors import CoveyError, Failed
 from covey.base.outward import Allowed
 from covey.base.pinned import client
+from covey.doors.door import FleetDoor
 from covey.exchanges import pushing, reading
 from covey.exchanges.model import Exchange, News
 from covey.exchanges.pushing import Push
@@ -36,7 +36,7 @@ AT_ONCE = 16
 class Pusher:
     """Pushes for as long as it runs."""
 
-    def __init__(self, door: A2aDoor) -> None:
+    def __init__(self, door: FleetDoor) -> None:
         self._door = door
         self._client = client(Allowed(door.settings.a2a.allow_private), timeout=TIMEOUT)
         self._at_once = asyncio.Semaphore(AT_ONCE)

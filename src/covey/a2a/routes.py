@@ -8,19 +8,18 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
-from covey.a2a.door import A2aDoor
 from covey.a2a.guarding import Guard
 from covey.a2a.service import Service
 from covey.a2a.visiting import HttpContexts
+from covey.doors.door import FleetDoor
 
 PREFIX = "/a2a/{agent}"
 GRACE_S = 1.0
 """Streams are given so long to say their last word when the gateway stops."""
 
 
-def routes(door: A2aDoor) -> list[BaseRoute]:
+def routes(door: FleetDoor, service: Service) -> list[BaseRoute]:
     """The routes; they need no other middleware."""
-    service = Service(door)
     rest = create_rest_routes(service, HttpContexts(), enable_v0_3_compat=True, shutdown_grace_period=GRACE_S)
     # the last one is the package's own form of `tenant`, which here is part of the path
     below = Router([route for route in rest if isinstance(route, Route)], redirect_slashes=False)

@@ -40,7 +40,6 @@ from google.protobuf.message import Message as Proto
 
 from covey.a2a import encoding, following
 from covey.a2a.decoding import PHASES, given_of, history_of, page_size_of, push_of, refuse
-from covey.a2a.door import A2aDoor
 from covey.a2a.faults import telling, telling_on
 from covey.a2a.visiting import Visit, visit_of
 from covey.agents import roster
@@ -48,6 +47,7 @@ from covey.agents.model import Caller
 from covey.base.errors import Forbidden, Invalid, NotRunning
 from covey.base.outward import Allowed, addresses
 from covey.base.target import target_of
+from covey.doors.door import FleetDoor
 from covey.exchanges import giving, pushing, reading
 from covey.exchanges.model import MOST, PAGE, Exchange, Given
 from covey.exchanges.pushing import Push
@@ -56,10 +56,14 @@ from covey.store import Transaction
 
 
 class Service(RequestHandler):
-    """The handler of all agents; each call's visit says whose it is."""
+    """The handler of all agents; each call's visit says whose it is.
 
-    def __init__(self, door: A2aDoor) -> None:
+    `once`: the id of a message names one message of its sender, so that the same one sent again begins nothing new (T3).
+    """
+
+    def __init__(self, door: FleetDoor, *, once: bool = True) -> None:
         self._door = door
+        self._once = once
 
     # tasks
 
@@ -147,7 +151,7 @@ class Service(RequestHandler):
             config = params.configuration.task_push_notification_config
             push = push_of(config, given.task_id or "", visit.version, "default")
             await self._check_push(push)
-        return await self._door.store.write(give, visit.agent, given, visit.caller, push, once=self._door.once, history=history)
+        return await self._door.store.write(give, visit.agent, given, visit.caller, push, once=self._once, history=history)
 
     # places to push to
 
