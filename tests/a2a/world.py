@@ -94,9 +94,12 @@ async def world_of(store: Store, brain: Brain, settings: Settings, *, open_to_al
     door = Door(store=store, settings=settings, agent="coder", local=Process(store, "coder"))
     agent = settings.agent("coder")
     assert agent is not None
-    async with office(store, brain, settings=settings) as at_work, served(agent_port.make_app(door), agent.port):
-        async with gateway(store, settings, open_to_all=open_to_all):
-            yield World(store, settings, at_work)
+    async with (
+        office(store, brain, settings=settings) as at_work,
+        served(agent_port.make_app(door), agent.port),
+        gateway(store, settings, open_to_all=open_to_all),
+    ):
+        yield World(store, settings, at_work)
     door.news.close()
 
 

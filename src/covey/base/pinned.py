@@ -6,11 +6,33 @@ Imports httpx, so that only those import it who call others through it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import httpx
 
 from covey.base.outward import Allowed, addresses
 from covey.base.target import target_of
+
+RESPONSE_BYTES = 32 * 1024 * 1024
+"""So much of one answer is read at most, a stream's too."""
+
+
+class _Bounded(httpx.AsyncByteStream):
+    """A body that ends in an error when it becomes too long."""
+
+    def __init__(self, inner: httpx.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in self._inner:
+            size += len(part)
+            if size > RESPONSE_BYTES:
+                raise httpx.ReadError(f"the answer is longer than {RESPONSE_BYTES:,} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 class Pinned(httpx.AsyncBaseTransport):
@@ -31,7 +53,10 @@ class Pinned(httpx.AsyncBaseTransport):
         request.headers.setdefault("Host", target.authority)
         request.extensions = {**request.extensions, "sni_hostname": target.host}
         request.url = request.url.copy_with(host=found[0])
-        return await self._inner.handle_async_request(request)
+        response = await self._inner.handle_async_request(request)
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        response.stream = _Bounded(response.stream)
+        return response
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -9,7 +9,6 @@ from covey.brains.model import Brain, Hands, Outcome, Turn, failure
 
 _LATER = {
     "model": "a model as a brain is not part of this version; it will come with the extra covey[model]",
-    "a2a": "a remote A2A agent as a brain is not part of this version; it will come with the extra covey[a2a]",
 }
 
 
@@ -35,6 +34,13 @@ def make(settings: AgentSettings, site: Site | None = None) -> Brain:
         if settings.brain.options:
             raise Misconfigured(f"agent {settings.id}: a python brain has no options; keep them in its own code or in `env`.")
         return python.PythonProcessBrain(settings, site) if python.wants_process(settings) else python.PythonBrain(settings, site)
+    if kind == "a2a":
+        try:
+            from covey.brains.remote.brain import A2aBrain  # noqa: PLC0415 - see above
+        except ImportError as error:
+            raise Misconfigured(f"agent {settings.id}: an a2a brain needs covey[a2a] ({error}); pip install 'covey[a2a]'.") from error
+
+        return A2aBrain(settings, site)
     if kind == "external":
         return ExternalBrain(settings)
     raise Misconfigured(f'agent {settings.id}: brain kind "{kind}": {_LATER[kind]}. Until then a command brain can call it.')

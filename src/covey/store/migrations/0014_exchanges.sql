@@ -1,4 +1,5 @@
--- Exchanges: tasks that a message from outside began (A2A), the messages that belong to each, and where news of it is pushed. Everything
+-- Exchanges: tasks that a message from outside began (A2A), the messages that belong to each, where news of it is pushed; and, the other
+-- way round, which of our work is in the hands of which agent of another system. Everything
 -- is new, so that the version before goes on beside it.
 
 CREATE TABLE exchanges (
@@ -37,3 +38,13 @@ CREATE TABLE pushes (
   PRIMARY KEY (task_id, id)
 ) /*sqlite*/WITHOUT ROWID/*end*/;
 CREATE INDEX pushes_open ON pushes (due_at) WHERE ended_at IS NULL;
+
+CREATE TABLE abroad (
+  key TEXT PRIMARY KEY,
+  agent TEXT NOT NULL,
+  url TEXT NOT NULL,
+  task_id TEXT NOT NULL,
+  context_id TEXT NOT NULL,
+  at REAL NOT NULL
+);
+CREATE INDEX abroad_by_age ON abroad (at);
