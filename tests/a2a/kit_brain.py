@@ -1,4 +1,7 @@
-"""A brain for conformance kits: what it does follows from the prefix of the message's id, as the kits of A2A want it."""
+"""A brain for conformance kits: what it does follows from the prefix of the message's id, as the kits of A2A want it.
+
+Ids with none of the prefixes are those of the kit of 0.3, which wants its tasks open: they ask for more.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def _id_of(turn: Turn) -> str:
 
 async def _done(ident: str, turn: Turn, hands: Hands) -> Outcome:
     assert turn.task is not None
-    if ident.startswith(("tck-input-required", "test-input-required")):
+    if ident.startswith("tck-input-required") or not ident.startswith(("tck-", "test-resubscribe-message-id")):
         asked = draft(turn.task.created_by, "What next?", requires_response=True)
         return Outcome(kind="waiting", messages=[asked])
     if ident.startswith("tck-reject-task"):

@@ -1,4 +1,4 @@
-"""A fleet for a conformance kit to be pointed at: `python -m tests.a2a.kit_fleet full|bare|extension BASE_PORT`, until SIGTERM.
+"""A fleet for a conformance kit to be pointed at: `python -m tests.a2a.kit_fleet full|bare|extension|older BASE_PORT`, until SIGTERM.
 
 The card is on BASE_PORT, HTTP on the next port, gRPC on the one behind. Whoever shows no token is the operator, since the kits show
 none; and each message is a new one, since the kits use one id for several.
@@ -26,6 +26,7 @@ REQUIRED = "urn:a2a:tck:required-extension"
 CARDS = {
     "full": A2aSettings(allow_private=("127.0.0.1", "localhost")),
     "bare": A2aSettings(streaming=False, push=False, extended_card=False),
+    "older": A2aSettings(allow_private=("127.0.0.1", "localhost"), extended_card=False),
     "extension": A2aSettings(allow_private=("127.0.0.1", "localhost"), required_extensions=(REQUIRED,)),
 }
 

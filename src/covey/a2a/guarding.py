@@ -6,9 +6,8 @@ import asyncio
 from typing import Any
 
 import msgspec
-from a2a.server.request_handlers.response_helpers import build_error_response
-from a2a.utils.error_handlers import build_rest_error_payload
-from a2a.utils.errors import A2AError, ContentTypeNotSupportedError, InvalidRequestError, JSONParseError
+from a2a.utils.error_handlers import build_error_details, build_rest_error_payload
+from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError, ContentTypeNotSupportedError, InvalidRequestError, JSONParseError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from covey.a2a.visiting import KEY, PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0, Visit
@@ -84,12 +83,18 @@ class Guard:
 
     async def _refuse(self, send: Send, error: A2AError) -> None:
         if self._rpc:
-            await _answer(send, 200, build_error_response(None, error))
+            await _answer(send, 200, _rpc_error(error))
             return
         payload = build_rest_error_payload(error)
         if isinstance(error, ContentTypeNotSupportedError):
             payload["error"]["code"] = 415
         await _answer(send, payload["error"]["code"], payload)
+
+
+def _rpc_error(error: A2AError) -> dict[str, Any]:
+    """The error as JSON-RPC answers it where no id is known."""
+    shown = {"code": JSON_RPC_ERROR_CODE_MAP[type(error)], "message": error.message, "data": build_error_details(error)}
+    return {"jsonrpc": "2.0", "id": None, "error": shown}
 
 
 async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes:
