@@ -24,7 +24,7 @@ from covey.doors.admission import Admission
 from covey.doors.door import FleetDoor
 from covey.store import Store
 from tests.api.world import Process, give_tokens
-from tests.runner.office import QUICK, Office, office
+from tests.runner.office import QUICK, Office, office, until
 
 BOUND_S = 20.0
 
@@ -85,6 +85,14 @@ class World:
         agent = self.settings.agent("coder")
         assert agent is not None
         return f"http://127.0.0.1:{agent.port}"
+
+    async def office_said(self, ident: str, word: str) -> None:
+        """Return once the task's progress is this word."""
+
+        async def is_said() -> bool:
+            return (await self.office.task(ident)).progress == word
+
+        await until(is_said)
 
 
 @asynccontextmanager
