@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx
@@ -73,10 +73,11 @@ async def served(app: ASGIApp, port: int, closing: asyncio.Event | None = None) 
 class World:
     """All of it."""
 
-    def __init__(self, store: Store, settings: Settings, office: Office) -> None:
+    def __init__(self, store: Store, settings: Settings, office: Office, doors: AsyncExitStack) -> None:
         self.store = store
         self.settings = settings
         self.office = office
+        self._doors = doors
         self.url = f"http://127.0.0.1:{settings.gateway_port}/a2a/coder"
         self.grpc = f"127.0.0.1:{settings.gateway_port + 1}"
 
@@ -85,6 +86,11 @@ class World:
         agent = self.settings.agent("coder")
         assert agent is not None
         return f"http://127.0.0.1:{agent.port}"
+
+    async def restart_gateway(self) -> None:
+        """The gateway goes, its streams with it, and comes again."""
+        await self._doors.aclose()
+        await self._doors.enter_async_context(gateway(self.store, self.settings))
 
     async def office_said(self, ident: str, word: str) -> None:
         """Return once the task's progress is this word."""
@@ -105,9 +111,10 @@ async def world_of(store: Store, brain: Brain, settings: Settings, *, open_to_al
     async with (
         office(store, brain, settings=settings) as at_work,
         served(agent_port.make_app(door), agent.port),
-        gateway(store, settings, open_to_all=open_to_all),
+        AsyncExitStack() as doors,
     ):
-        yield World(store, settings, at_work)
+        await doors.enter_async_context(gateway(store, settings, open_to_all=open_to_all))
+        yield World(store, settings, at_work, doors)
     door.news.close()
 
 
