@@ -59,6 +59,8 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     summaries: Literal["extract", "brain"] = "extract"
     """Who makes the summaries of its context before it is full: extraction, or its own brain, which costs turns (C4)."""
     user: str = ""
+    mcp_profile: Literal["auto", "reader", "worker", "lead"] = "auto"
+    """Which tools an MCP client that connects as this agent is shown; auto: lead for the fleet's lead, worker for others."""
 
 
 class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -151,6 +153,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The console's port; agents' ports that are not written are counted from the next one (A2a)."""
     console_port: int = CONSOLE_PORT
     gateway_port: int = GATEWAY_PORT
+    gateway: Literal["auto", "off"] = "auto"
+    """Whether the gateway runs: where an extra that it serves (mcp, a2a) is installed, or never."""
     allowed_hosts: tuple[str, ...] = ()
     """Names beyond the bound address and localhost that Host and Origin may carry."""
     open_metrics: bool = False

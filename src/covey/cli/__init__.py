@@ -35,6 +35,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "agent": ("starting", "One agent alone, as containers run them."),
         "controller": ("starting", "The node without children, as containers run it."),
         "console": ("starting", "The API alone, as containers run it."),
+        "gateway": ("starting", "MCP and A2A for all agents, as containers run it."),
+        "mcp": ("assisting", "The fleet's tools for one assistant, over standard input and output."),
     },
     "Mail": {
         "send": ("mailing", "Send a message to agents."),

@@ -10,7 +10,7 @@ import threading
 from covey.base.errors import CoveyError, StoreUnavailable
 from covey.base.ids import Ids
 from covey.store.batches import Batch, Job
-from covey.store.bell import NEWS, Bell
+from covey.store.bell import STORY, Bell
 from covey.store.engine import Engine, Writer
 
 log = logging.getLogger("covey.store")
@@ -74,7 +74,7 @@ class WriterThread:
             writer.end_turn()
             answer(jobs)
         if bells:
-            self._bell.ring(bells | {NEWS})
+            self._bell.ring(bells | STORY)
 
     def _take(self, first: Job) -> list[Job]:
         jobs = [first] if first.taken.acquire(blocking=False) else []

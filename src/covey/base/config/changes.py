@@ -13,13 +13,13 @@ Section = Literal["fleet", "agents", "projects", "schedules", "features", "plann
 Takes = Literal["nothing", "agent", "agents", "fleet"]
 """What must start anew: nothing (it applies live), this agent's process, every agent's, or by hand the whole fleet."""
 
-LIVE_OF_AGENT = frozenset({"role", "buddy", "owner", "organisation", "capabilities", "plan"})
+LIVE_OF_AGENT = frozenset({"role", "buddy", "owner", "organisation", "capabilities", "plan", "mcp_profile"})
 LIVE_OF_FLEET = frozenset({"lead", "deputy", "notify"})
 """What the store tells a running process. All else is what it was started with."""
 FLEET_RESTARTS = frozenset(
     (
         *("root", "data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "tokens", "processes", "watchdog_s"),
-        *("host", "console_port", "gateway_port", "allowed_hosts", "open_metrics", "open_status"),
+        *("host", "console_port", "gateway_port", "gateway", "allowed_hosts", "open_metrics", "open_status"),
     )
 )
 _RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules")

@@ -26,7 +26,8 @@ from covey.base.settings import (
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
 SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "planning", "a2a", "retention")
-RESERVED = frozenset({"operator", "system", "all"})
+RESERVED = frozenset({"operator", "system", "all", "node", "console", "gateway"})
+"""No agent may be called so: senders, everybody, and the processes that hold no agent."""
 
 Keys = Mapping[str, Check]
 """The keys of a section, each with its check."""
