@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from email.utils import formatdate
+from functools import cache
+from importlib.util import find_spec
 
 import msgspec
 
 from covey.agents import roster
 from covey.agents.model import Agent
+from covey.base.errors import NotFound
 from covey.base.settings import Settings
 from covey.doors.answer import JSON, Answer
 from covey.doors.hosts import EVERYWHERE, name_of
@@ -26,7 +29,12 @@ async def card_answer(store: Store, settings: Settings, name: str | None, header
 
     Raises:
         Unknown, Gone: There is no such agent.
+        NotFound: This fleet has no A2A door that a card could point to.
     """
+    if settings.gateway == "off" or not _has_package():
+        raise NotFound(
+            "this fleet has no door for A2A; it needs the extra covey[a2a], and a gateway that is not switched off.", field="path"
+        )
     agent, changed = await store.read(_agent, name)
     body = msgspec.json.encode(card(agent, settings, _host(settings, headers)))
     mark = b'"' + hashlib.blake2b(body, digest_size=16).hexdigest().encode() + b'"'
@@ -39,6 +47,12 @@ async def card_answer(store: Store, settings: Settings, name: str | None, header
     if _is_known(headers.get(b"if-none-match", b""), mark):
         return Answer(304, b"", JSON, kept)
     return Answer(200, body, JSON, kept)
+
+
+@cache
+def _has_package() -> bool:
+    """Whether the A2A package is installed; it is not imported."""
+    return find_spec("a2a") is not None
 
 
 def _agent(tx: Transaction, name: str | None) -> tuple[Agent, float]:
