@@ -5,17 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
 from covey.agents.model import THE_OPERATOR
+from covey.base.errors import NotFound
 from covey.brains.model import Hands, Outcome, Turn
+from covey.exchanges import abroad, giving, pushing, reading, retention
+from covey.exchanges.abroad import Abroad
+from covey.exchanges.model import Given
+from covey.exchanges.pushing import Push
 from covey.messages import reading as mail
 from covey.messages.model import draft
+from covey.store import Store
 from covey.tasks import changing
+from covey.tasks import retention as tasks
 from tests.a2a.conftest import MakeWorld
 from tests.a2a.world import World, call
 from tests.api.world import bearer
+from tests.conftest import ManualClock
 from tests.rules import rule
-from tests.runner.office import OwnBrain, done, held_up
+from tests.runner.office import OwnBrain, done, held_up, office
 
 
 def message(ident: str, text: str = "Count the files", **more: Any) -> dict[str, Any]:
@@ -203,3 +212,39 @@ async def test_http_json_answers_the_same(world: MakeWorld) -> None:
     assert "history" not in shown
     assert missing.status_code == 404
     assert missing.json()["error"]["details"][0]["domain"] == "a2a-protocol.org"
+
+
+async def test_a_slow_agent_delays_no_other(world: MakeWorld) -> None:
+    slow = held_up()
+    async with world(slow) as here, office(here.store, done(), name="sales", settings=here.settings):
+        task = (await send(here, "m1", wait=False))["task"]["id"]
+        await slow.began.wait()
+        theirs = await call(here.url.replace("/coder", "/sales"), "SendMessage", message("m2"), headers=bearer("operator"))
+        still = (await call(here.url, "GetTask", {"id": task}, headers=bearer("operator")))["result"]
+        slow.go_on.set()
+    assert theirs["result"]["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert still["status"]["state"] == "TASK_STATE_WORKING"
+
+
+async def test_an_exchange_goes_with_its_task(fleet: Store, clock: ManualClock) -> None:
+    found = await fleet.write(giving.give, "coder", Given(message_id="m", text="x"), THE_OPERATOR)
+    task_id = found.task.task_id
+    await fleet.write(pushing.put, "coder", Push(task_id, "p", "https://example.org/", "", "", "", "1.0"), THE_OPERATOR)
+    await fleet.write(changing.cancel, task_id, THE_OPERATOR)
+    clock.at += 100
+    assert (await fleet.write(retention.prune, older_s=10)).deleted == 0
+    await fleet.write(tasks.prune, older_s=10)
+    assert (await fleet.write(retention.prune, older_s=10)).deleted == 1
+    with pytest.raises(NotFound):
+        await fleet.read(reading.show, "coder", task_id, THE_OPERATOR)
+
+
+async def test_what_is_abroad_is_forgotten_in_the_end(fleet: Store, clock: ManualClock) -> None:
+    where = Abroad("https://example.org/card.json", "t", "c")
+    await fleet.write(abroad.keep, "task_1", "coder", where)
+    assert await fleet.read(abroad.find, "task_1", "coder", where.url) == where
+    assert await fleet.read(abroad.find, "task_1", "sales", where.url) is None
+    assert await fleet.read(abroad.find, "task_1", "coder", "https://elsewhere.example/") is None
+    clock.at += 100
+    assert (await fleet.write(abroad.prune, older_s=10)).deleted == 1
+    assert await fleet.read(abroad.find, "task_1", "coder", where.url) is None

@@ -18,7 +18,12 @@ async def get_card(call: Call[Nothing, Nothing]) -> Answer:
     return await card_answer(call.door.store, call.door.settings, call.door.agent, call.headers)
 
 
+async def get_older_card(call: Call[Nothing, Nothing]) -> Answer:
+    """The same card."""
+    return await get_card(call)
+
+
 OPERATIONS = (
     get(PATH, get_card, "anyone", "The agent's card for agents of other systems (A2A).", gives=dict[str, Any], verb=roster.find),
-    get(PATH_BEFORE_0_3, get_card, "anyone", "The same, where older clients look.", gives=dict[str, Any], verb=roster.find),
+    get(PATH_BEFORE_0_3, get_older_card, "anyone", "The same, where older clients look.", gives=dict[str, Any], verb=roster.find),
 )
