@@ -13,7 +13,7 @@ import pytest
 
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR, as_agent
-from covey.api import fleet_events
+from covey.api import fleet_events, views
 from covey.doors.serving import Serving, serve
 from covey.messages import sending
 from covey.messages.model import draft

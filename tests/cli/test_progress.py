@@ -16,14 +16,15 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Stands for stderr from here on; a fixture would come before pytest puts its own there."""
     found = Terminal()
-    monkeypatch.setattr(output.sys, "stderr", found)
+    monkeypatch.setattr("sys.stderr", found)
     return found
 
 
-def test_a_line_is_written_over_and_taken_away(terminal: Terminal) -> None:
+def test_a_line_is_written_over_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = at_a_terminal(monkeypatch)
     progress = Progress()
     progress.say("reading")
     progress.count("messages", 1200)
@@ -33,7 +34,8 @@ def test_a_line_is_written_over_and_taken_away(terminal: Terminal) -> None:
     assert terminal.getvalue().endswith("1,200\r\x1b[K"), "a second end does nothing"
 
 
-def test_what_takes_long_has_its_seconds_counted(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_long_has_its_seconds_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = at_a_terminal(monkeypatch)
     monkeypatch.setattr(output, "QUIET_S", 0.0)
     progress = Progress()
     progress.say("reading")
@@ -45,13 +47,14 @@ def test_what_takes_long_has_its_seconds_counted(terminal: Terminal, monkeypatch
     assert terminal.getvalue().endswith("\r\x1b[K")
 
 
-def test_programs_and_files_get_no_line(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_and_files_get_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = at_a_terminal(monkeypatch)
     progress = Progress(as_json=True)
     progress.say("reading")
     progress.end()
     assert terminal.getvalue() == ""
     file = io.StringIO()
-    monkeypatch.setattr(output.sys, "stderr", file)
+    monkeypatch.setattr("sys.stderr", file)
     progress = Progress()
     progress.say("reading")
     progress.end()
