@@ -43,9 +43,23 @@ def inherited(environ: Mapping[str, str]) -> Trace | None:
     return parse(environ.get("TRACEPARENT"))
 
 
-def told_of(trace: Trace | None, above: str | None) -> dict[str, str]:
-    """What an event says of the step of what it made, and of the one above where that is not its teller's own. Pure."""
-    return {} if trace is None else {"trace": trace.header} | ({"above": above} if above else {})
+class Step(NamedTuple):
+    """The step of something that others go on from, a message or a task, and the one above it, if that is another."""
+
+    trace: Trace
+    above: Trace | None
+
+    @property
+    def header(self) -> str:
+        """What the thing carries."""
+        return self.trace.header
+
+
+def told(step: Step | None) -> dict[str, str]:
+    """What the event that tells of something says of its step. Pure."""
+    if step is None:
+        return {}
+    return {"trace": step.header} | ({"above": step.above.header} if step.above is not None else {})
 
 
 _current: ContextVar[Trace | None] = ContextVar("covey_trace", default=None)

@@ -15,6 +15,7 @@ AFTER = statement(__package__, "events_after")
 BEFORE = statement(__package__, "events_before")
 LAST = statement(__package__, "events_last")
 OF_SUBJECT = statement(__package__, "events_of_subject")
+FIRST_OF_SUBJECT = statement(__package__, "events_first_of_subject")
 OF_AGENT = statement(__package__, "events_of_agent")
 BOOKMARK = statement(__package__, "bookmark")
 SET_BOOKMARK = statement(__package__, "set_bookmark", is_quiet=True)
@@ -118,6 +119,12 @@ def is_kept(tx: Transaction, since: Bookmark) -> bool:
 def of_subject(tx: Transaction, subject: str, *, limit: int = 100) -> list[Event]:
     """What happened to a message, task …, the latest first."""
     return [Event.from_row(row) for row in tx.all(OF_SUBJECT, subject=subject, limit=limit)]
+
+
+def first_of_subject(tx: Transaction, subject: str) -> Event | None:
+    """The first thing that happened to a message, task …, if it is still kept."""
+    row = tx.one(FIRST_OF_SUBJECT, subject=subject)
+    return Event.from_row(row) if row is not None else None
 
 
 def of_agent(tx: Transaction, agent: str, *, limit: int = 100) -> list[Event]:

@@ -11,7 +11,7 @@ import msgspec
 from covey.base import tracing
 from covey.base.errors import CoveyError
 from covey.base.ids import Ids
-from covey.base.tracing import UNRECORDED, Spans, Trace
+from covey.base.tracing import UNRECORDED, Spans, Step, Trace
 from covey.store.statements import Statement
 
 Row = Any
@@ -154,9 +154,20 @@ class Transaction:
             data["trace"] = trace
         self.events.append(Event(self.now, kind, agent, subject, encode_json(data).decode()))
 
-    def child(self, parent: str | None = None) -> Trace | None:
-        """The step of something that this work makes and others go on from: below `parent`, a traceparent, or else the work's own step."""
-        return self.spans.child(tracing.parse(parent) or self.trace)
+    def step(self, above: str | None = None) -> Step | None:
+        """The step of something that this work makes and others go on from: below `above`, a traceparent, or else the work's own step."""
+        parent = tracing.parse(above) or self.trace
+        trace = self.spans.child(parent)
+        return Step(trace, parent if parent != trace else None) if trace is not None else None
+
+    @contextmanager
+    def at(self, step: Step | None) -> Iterator[None]:
+        """What is said and made in here belongs to this step."""
+        before, self.trace = self.trace, step.trace if step is not None else self.trace
+        try:
+            yield
+        finally:
+            self.trace = before
 
     def ring(self, name: str) -> None:
         """Wake who listens under this name (an agent, `node`, `files` …) after the commit. It is a hint and may be lost."""
