@@ -8,7 +8,7 @@ import msgspec
 
 from covey.agents.model import OPERATOR, SYSTEM
 from covey.base import tracing
-from covey.base.tracing import Step
+from covey.base.tracing import NewSpan
 from covey.messages import admitting, waiting
 from covey.messages.admitting import Admission
 from covey.messages.letters import Letter
@@ -31,7 +31,7 @@ class Stored(NamedTuple):
 def store(tx: Transaction, letter: Letter, receivers: list[str], wait_s: float) -> Stored:
     """Store the message with a copy for each receiver that may get one; if none may, nothing is stored."""
     thread, is_dm = _thread(tx, letter, receivers)
-    letter = letter._replace(step=_step_of(tx, letter))
+    letter = letter._replace(span=_span_of(tx, letter))
     admitted = admitting.admit(tx, letter, receivers, thread)
     outcomes = {name: admission.outcome for name, admission in admitted.items()}
     reply = _answer(tx, letter, outcomes)
@@ -44,12 +44,12 @@ def store(tx: Transaction, letter: Letter, receivers: list[str], wait_s: float) 
     return Stored(receipt, {name: admission.paused for name, admission in admitted.items() if admission.paused is not None})
 
 
-def _step_of(tx: Transaction, letter: Letter) -> Step | None:
+def _span_of(tx: Transaction, letter: Letter) -> NewSpan | None:
     """Where it stands in its trace: below what its sender names, does, or replies to. Mail of the protocol begins none."""
     asked = letter.asked
     above = letter.draft.traceparent or (asked.traceparent if asked is not None and tx.trace is None else None)
     begins = above is None and tx.trace is None
-    return None if begins and letter.sender == SYSTEM else tx.step(above)
+    return None if begins and letter.sender == SYSTEM else tx.span(above)
 
 
 def _thread(tx: Transaction, letter: Letter, receivers: list[str]) -> tuple[str, bool]:
@@ -103,7 +103,7 @@ def _write(
         reply_note=note_of(reply),
         visited=_json(letter.visited),
         expires_at=draft.expires_at,
-        traceparent=letter.step.header if letter.step is not None else draft.traceparent,
+        traceparent=letter.span.header if letter.span is not None else draft.traceparent,
         now=tx.now,
         sent_at=draft.timestamp,
         digest=checked.digest,
@@ -168,7 +168,7 @@ def _say(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome], thre
         head=content.subject or content.body[:80],
         credits={name: outcome.remaining_credits for name, outcome in outcomes.items() if outcome.remaining_credits is not None},
         inReplyTo=letter.draft.in_reply_to,
-        **tracing.told(letter.step),
+        **tracing.told(letter.span),
     )
 
 

@@ -1,6 +1,6 @@
 """What a commit comes to in a trace: the commit itself, and what its verbs say happened. Pure.
 
-A verb knows nothing of spans: it says what happened, and a step that is its own (a message, a task) it had from `tx.step`.
+A verb knows nothing of spans: it says what happened, and a span that is its own (a message, a task) it had from `tx.span`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Committed(NamedTuple):
 
     verb: str
     trace: Trace | None
-    """The step that called it."""
+    """The span that called it."""
     news: Sequence[Event]
     start: float
     end: float
@@ -57,7 +57,7 @@ NAMES: dict[str, str] = {
 }
 """The kinds of event that are spans, and what those are called."""
 _MADE = frozenset({"message.sent", "task.added", "team.started"})
-"""Those that have a step of their own, which others go on from."""
+"""Those that have a span of their own, which others go on from."""
 
 
 def spans_of(done: Committed, child: Callable[[Trace | None], Trace | None]) -> Iterator[Span]:

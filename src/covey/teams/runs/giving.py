@@ -100,7 +100,7 @@ def _assign(look: Look, step: Step, worker: Worker) -> bool:
         project_id=draft.project_id,
         estimated_seconds=draft.estimated_seconds,
         max_attempts=draft.max_attempts,
-        traceparent=_step_of(look),
+        traceparent=_span_of(look),
         data={"team": look.row.id, "step": step.place, "goal": fit(draft.goal, 4000)} | _inputs(look, step),
     )
     try:
@@ -116,8 +116,8 @@ def _assign(look: Look, step: Step, worker: Worker) -> bool:
     return True
 
 
-def _step_of(look: Look) -> str | None:
-    """The run's step in its trace, where steps are recorded: whoever drives the run is at one of its own, or at none."""
+def _span_of(look: Look) -> str | None:
+    """The run's span in its trace, where spans are recorded: whoever drives the run is in one of its own, or in none."""
     begun = events.first_of_subject(look.tx, look.row.id) if look.tx.spans.on else None
     return begun.data.get("trace") if begun is not None and begun.kind == "team.started" else None
 

@@ -44,9 +44,9 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
         created_by=by.name,
         now=tx.now,
     )
-    step = tx.step()
-    with tx.at(step):
-        told = {"by": by.name, "head": draft.goal[:120], "mode": draft.mode} | tracing.told(step)
+    span = tx.span()
+    with tx.at(span):
+        told = {"by": by.name, "head": draft.goal[:120], "mode": draft.mode} | tracing.told(span)
         tx.happened("team.started", agent=draft.supervisor, subject=ident, workers=workers, **told)
         if not asking.ask(tx, row, draft, by):
             driving.begin(laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
