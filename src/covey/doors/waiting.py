@@ -13,14 +13,16 @@ from covey.store import events
 T = TypeVar("T")
 
 
-async def until(door: FleetDoor, attempt: Callable[[], Awaitable[T]], over: Callable[[T], bool], wait_s: float) -> T:
-    """What the attempt gives once it is over, or as it stands when the time is over or the door closes."""
+async def until(door: FleetDoor, attempt: Callable[[], Awaitable[T]], over: Callable[[T], bool], wait_s: float, left: asyncio.Event) -> T:
+    """What the attempt gives once it is over, or as it stands when the time is over, the caller has left, or the door closes."""
     now = asyncio.get_running_loop().time
     end = now() + wait_s
     while True:
         bookmark = await door.store.read(events.last) if wait_s else None
         found = await attempt()
-        left = end - now()
-        if over(found) or bookmark is None or left <= 0 or door.closing.is_set():
+        rest = end - now()
+        if over(found) or bookmark is None or rest <= 0 or left.is_set() or door.closing.is_set():
             return found
-        await first_of(door.news.beyond(bookmark), door.closing.wait(), timeout_s=left)
+        await first_of(door.news.beyond(bookmark), door.closing.wait(), left.wait(), timeout_s=rest)
+        if left.is_set():
+            return found

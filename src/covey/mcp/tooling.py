@@ -5,9 +5,10 @@ A handler's docstring is what a model reads to decide whether and how to call it
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -59,6 +60,8 @@ class Call(Generic[A]):
     by: Caller
     profile: Profile
     args: A
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the client has left: nobody hears what comes of the call."""
 
     @property
     def agent(self) -> str:

@@ -242,7 +242,7 @@ async def ask(call: Call[Question]) -> Answered | CallToolResult:
     receipt = await call.door.store.write(sending.send, words, call.by, wait_s=call.door.settings.wait_s)
     if receipt.http >= 400:
         return problem_result(_refusal(receipt))
-    found = await waiting.until(call.door, lambda: _replies(call, receipt.message_id), _is_over, asked.wait_s)
+    found = await waiting.until(call.door, lambda: _replies(call, receipt.message_id), _is_over, asked.wait_s, call.left)
     return Answered(
         message_id=receipt.message_id,
         thread_id=receipt.thread_id,

@@ -136,13 +136,15 @@ async def claim_task(call: Call[ClaimAsked]) -> Claimed:
     asked = call.args
     limits = _limits(call, asked.lease_s)
     lanes: tuple[Lane, ...] = (asked.lane,) if asked.lane is not None else ("mail", "task")
-    work = await waiting.until(
-        call.door, lambda: call.door.store.write(joining.claim, call.agent, lanes, limits), lambda found: found is not None, asked.wait_s
-    )
+    work = await waiting.until(call.door, lambda: _claim(call, lanes, limits), lambda found: found is not None, asked.wait_s, call.left)
     if work is None:
         return Claimed(kind="nothing", todo="nothing is ready for you; look again later, or wait with waitS.")
     turn = await call.door.store.read(_turn, work, call.door.settings)
     return _claimed(work, turn, limits)
+
+
+async def _claim(call: Call[ClaimAsked], lanes: tuple[Lane, ...], limits: Limits) -> Work | None:
+    return await call.door.store.write(joining.claim, call.agent, lanes, limits)
 
 
 def _turn(tx: Transaction, work: Work, settings: Settings) -> Turn:
