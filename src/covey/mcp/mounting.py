@@ -19,7 +19,7 @@ from covey.doors.bodies import incoming
 from covey.doors.door import FleetDoor
 from covey.doors.impatience import ABORT
 from covey.mcp.following import Follower
-from covey.mcp.seat import LEFT, PROFILE, Seat
+from covey.mcp.seat import CLIENT, PROFILE, Client, Seat
 from covey.mcp.seats import MakeServer, Seats, seats_of
 from covey.mcp.tooling import PROFILES, Profile
 
@@ -56,7 +56,7 @@ class Entrance:
             Invalid, TooLarge: It is not what is taken here.
         """
         by = await self._caller(scope)
-        scope[PROFILE], scope[LEFT] = _profile(scope), asyncio.Event()
+        scope[PROFILE], scope[CLIENT] = _profile(scope), Client()
         body = await incoming(scope).whole() if scope["method"] == "POST" else b""
         taken = await self._seats.of(by)
         if not await self._while_known(scope, by, taken.sessions.handle_request(scope, _Replay(body, receive), send)):
@@ -79,7 +79,7 @@ class Entrance:
                     return False
             task.result()
         finally:
-            scope[LEFT].set()
+            scope[CLIENT].leaves()
             task.cancel()
             await asyncio.wait({task})
         return True

@@ -5,10 +5,9 @@ A handler's docstring is what a model reads to decide whether and how to call it
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -19,6 +18,7 @@ from covey.agents.model import Caller
 from covey.base.errors import Forbidden
 from covey.base.settings import AgentSettings
 from covey.doors.door import FleetDoor
+from covey.doors.waiting import Waiter
 
 A = TypeVar("A")
 
@@ -60,8 +60,8 @@ class Call(Generic[A]):
     by: Caller
     profile: Profile
     args: A
-    left: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once the client has left: nobody hears what comes of the call."""
+    client: Waiter
+    """Who hears what comes of it, unless it has left."""
 
     @property
     def agent(self) -> str:

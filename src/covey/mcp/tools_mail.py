@@ -242,7 +242,7 @@ async def ask(call: Call[Question]) -> Answered | CallToolResult:
     receipt = await call.door.store.write(sending.send, words, call.by, wait_s=call.door.settings.wait_s)
     if receipt.http >= 400:
         return problem_result(_refusal(receipt))
-    found = await waiting.until(call.door, lambda: _replies(call, receipt.message_id), _is_over, asked.wait_s, call.left)
+    found = await waiting.until(call.door, lambda: _replies(call, receipt.message_id), RepliesNow.is_over, asked.wait_s, call.client)
     return Answered(
         message_id=receipt.message_id,
         thread_id=receipt.thread_id,
@@ -254,10 +254,6 @@ async def ask(call: Call[Question]) -> Answered | CallToolResult:
 
 async def _replies(call: Call[Any], ident: str) -> RepliesNow:
     return await call.door.store.read(told.replies, ident, call.by)
-
-
-def _is_over(found: RepliesNow) -> bool:
-    return bool(found.items) or not found.waiting
 
 
 def _todo(found: RepliesNow) -> str:

@@ -136,7 +136,7 @@ async def claim_task(call: Call[ClaimAsked]) -> Claimed:
     asked = call.args
     limits = _limits(call, asked.lease_s)
     lanes: tuple[Lane, ...] = (asked.lane,) if asked.lane is not None else ("mail", "task")
-    work = await waiting.until(call.door, lambda: _claim(call, lanes, limits), lambda found: found is not None, asked.wait_s, call.left)
+    work = await waiting.until(call.door, lambda: _claim(call, lanes, limits), lambda found: found is not None, asked.wait_s, call.client)
     if work is None:
         return Claimed(kind="nothing", todo="nothing is ready for you; look again later, or wait with waitS.")
     turn = await call.door.store.read(_turn, work, call.door.settings)
