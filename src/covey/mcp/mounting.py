@@ -18,8 +18,9 @@ from covey.base.errors import CoveyError, Forbidden, Invalid, Unauthorized
 from covey.doors.bodies import incoming
 from covey.doors.door import FleetDoor
 from covey.doors.impatience import ABORT
+from covey.mcp.connection import CLIENT, PROFILE, Client
 from covey.mcp.following import Follower
-from covey.mcp.seat import CLIENT, PROFILE, Client, Seat
+from covey.mcp.seat import Seat
 from covey.mcp.seats import MakeServer, Seats, seats_of
 from covey.mcp.tooling import PROFILES, Profile
 
