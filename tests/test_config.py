@@ -123,6 +123,10 @@ def test_a_default_name_without_a_role_keeps_its_role() -> None:
         ('{ kind = "python", target = "m:f", process = true }', BrainSettings(kind="python", target="m:f", process=True)),
         ('{ kind = "a2a", target = "https://a/b" }', BrainSettings(kind="a2a", target="https://a/b")),
         (
+            '{ preset = "codex", options = { arguments = ["--model", "m"] } }',
+            BrainSettings(kind="command", preset="codex", options={"arguments": ["--model", "m"]}),
+        ),
+        (
             '{ kind = "model", target = "p:m", options = { settings = { t = [0.5] } } }',
             BrainSettings(kind="model", target="p:m", options={"settings": {"t": [0.5]}}),
         ),

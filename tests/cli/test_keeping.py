@@ -63,6 +63,17 @@ def test_doctor_names_the_stranger_that_holds_a_port(covey: Covey) -> None:
     assert str(os.getpid()) in bad[0]["text"]
 
 
+@rule("H6")
+def test_doctor_tells_which_model_or_assistant_can_not_start(covey: Covey, folder: Path) -> None:
+    (folder / "covey.toml").write_text(
+        "[fleet]\nbase_port = 21700\n[agents.a.brain]\nkind = 'model'\ntarget = 'openai:m'\noptions = { api_key_env = 'NO_SUCH_KEY' }\n"
+        "[agents.b]\nbrain = { preset = 'codex' }\nenv = { PATH = '/nowhere' }\n"
+    )
+    told = [each["text"] for each in findings(covey("doctor", "--json"), "brains")]
+    assert told[0].startswith("agent a: NO_SUCH_KEY, which holds its model's key, is not set")
+    assert told[1:] == ["b: the command codex was not found."]
+
+
 def test_doctor_tells_each_fault_of_the_configuration(covey: Covey, folder: Path) -> None:
     (folder / "covey.toml").write_text("[fleet]\nlease = 5\n\n[agents.a]\nport = 0\n")
     ended = covey("doctor", "--json")
