@@ -37,6 +37,7 @@ ALLOWED = {
     "reports:happened": "among the last N by number",
     "reports:latest_ids": "the last N by number",
     "reports:mail_times": "among the last N by number",
+    "reports:open_things": "what waits, over partial indexes, N at most",
     "reports:open_work": "what is open, N at most",
     "reports:task_times": "among the last N by number",
     "store:events_last": "the last one by number",

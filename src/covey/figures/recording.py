@@ -13,8 +13,8 @@ from covey.store.events import Bookmark
 from covey.store.upkeep import Pruned
 
 FIND = statement(__package__, "find")
-PUT = statement(__package__, "put")
-FORGET = statement(__package__, "forget")
+PUT = statement(__package__, "put", is_quiet=True)
+FORGET = statement(__package__, "forget", is_quiet=True)
 
 BOOKMARK = "figures"
 PAGE = 500

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from covey.base.ids import Ids
 from covey.store.transaction import Transaction
+from covey.store.turns import Stamp
 
 
 class Writer(Protocol):
@@ -62,6 +63,8 @@ class Reader(Protocol):
 class Engine(Protocol):
     """A kind of database: opens connections, and looks after the whole of it."""
 
+    system: str
+    """What kind of database it is, in OpenTelemetry's words."""
     writers: int
     readers: int
 
@@ -91,6 +94,10 @@ class Engine(Protocol):
 
     def vacuum(self) -> None:
         """Give room that is no longer used back to the disk."""
+        ...
+
+    def stamp(self) -> Stamp | None:
+        """How many commits there were, known without a query; None where that is not known."""
         ...
 
     def close(self) -> None:

@@ -11,11 +11,14 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from covey.base.errors import StoreBusy, StoreUnavailable
 from covey.base.ids import Ids
+from covey.base.tracing import UNRECORDED, Spans
 from covey.store.batches import Job
 from covey.store.bell import Bell
 from covey.store.engine import Engine, Reader
+from covey.store.measured import Measured
 from covey.store.transaction import Broken, Retry, Transaction
-from covey.store.writing import WriterThread
+from covey.store.turns import Stamp
+from covey.store.writing import WriterThread, answer
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,11 +33,20 @@ class Store:
     """
 
     def __init__(
-        self, engine: Engine, bell: Bell, *, ids: Ids | None = None, executor: Executor | None = None, patience_s: float = GIVE_UP_S
+        self,
+        engine: Engine,
+        bell: Bell,
+        *,
+        ids: Ids | None = None,
+        executor: Executor | None = None,
+        patience_s: float = GIVE_UP_S,
+        spans: Spans = UNRECORDED,
     ) -> None:
         self.engine = engine
         self.bell = bell
+        self.spans = spans
         self.ids = ids or Ids()
+        self._measured = Measured()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[WriterThread] = []
         self._own_executor = executor is None
@@ -58,7 +70,10 @@ class Store:
         job = Job(verb, args, kwargs, loop)
         if not self._threads:
             self._threads = [
-                WriterThread(self.engine, self.ids, self._jobs, self.bell, f"covey-write-{n}") for n in range(self.engine.writers)
+                WriterThread(
+                    self.engine, self.ids, self._jobs, self.bell, measured=self._measured, spans=self.spans, name=f"covey-write-{n}"
+                )
+                for n in range(self.engine.writers)
             ]
         self._jobs.put(job)
         assert job.future is not None
@@ -70,6 +85,10 @@ class Store:
             return result
         finally:
             self._waiting.pop(id(job), None)
+
+    def measured(self) -> dict[str, Any]:
+        """What this process measured of its writes since its start, as JSON."""
+        return self._measured.shown(len(self._waiting))
 
     def _lose_patience(self, loop: asyncio.AbstractEventLoop) -> None:
         """Tell callers who waited too long that the store is busy. A verb that a writer has taken is not touched."""
@@ -83,11 +102,27 @@ class Store:
                 job.answer()
         self._patience = loop.call_later(self._patience_s / 6, self._lose_patience, loop) if self._waiting else None
 
+    def stamp(self) -> Stamp | None:
+        """How many commits there were, of all processes, known without a query; None if it is not known, so that one must look."""
+        return self.engine.stamp()
+
     async def read(self, verb: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """What the verb answers, from one snapshot."""
         if self.closed:
             raise StoreUnavailable("the store is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: self._read(verb, args, kwargs))
+        job = Job(verb, args, kwargs, asyncio.get_running_loop())
+        self._executor.submit(self._read_for, job)
+        assert job.future is not None
+        result: R = await job.future
+        return result
+
+    def _read_for(self, job: Job) -> None:
+        """Read, and answer on the caller's loop: by one call, where `run_in_executor` takes a chain of two futures."""
+        try:
+            job.result = self._read(job.verb, job.args, job.kwargs)
+        except Exception as error:  # noqa: BLE001 - it is the caller's
+            job.error = error
+        answer([job])
 
     def _read(self, verb: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
         """Run it on a connection that waits, or a new one; a connection that was lost while it waited is no reason to fail."""
@@ -140,3 +175,5 @@ class Store:
             self._readers.get_nowait().close()
         self.engine.close()
         await asyncio.to_thread(self.bell.close)
+        if self.spans.on:
+            await asyncio.to_thread(self.spans.close)

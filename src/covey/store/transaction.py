@@ -8,14 +8,18 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
+from covey.base import tracing
 from covey.base.errors import CoveyError
 from covey.base.ids import Ids
+from covey.base.tracing import UNRECORDED, Spans, Trace
 from covey.store.statements import Statement
 
 Row = Any
 """A named tuple whose fields are the statement's columns."""
 
 T = TypeVar("T")
+CALLERS = ""
+"""In the place of a traceparent: that of whoever called the verb."""
 encode_json = msgspec.json.Encoder().encode
 
 
@@ -67,8 +71,8 @@ class ReadOnly(CoveyError):
     code = "failed"
 
 
-Mark = tuple[float, int, int, int, int]
-"""Where a transaction stands before a verb: its time, and how many writes, events, bells and locks it has."""
+Mark = tuple[float, int, int, int, int, int]
+"""Where a transaction stands before a verb: its time, and how many writes, quiet writes, events, bells and locks it has."""
 
 
 class Transaction:
@@ -77,7 +81,7 @@ class Transaction:
     `now` is store time in Unix seconds: it never stands still between commits and never goes back (T2).
     """
 
-    __slots__ = ("_bells", "_connection", "_held", "_ids", "_read_only", "events", "now", "writes")
+    __slots__ = ("_bells", "_connection", "_held", "_ids", "_quiet", "_read_only", "events", "now", "spans", "trace", "writes")
 
     def __init__(
         self, connection: Connection, now: float, ids: Ids, *, read_only: bool = False, held: Iterable[tuple[str, str]] = ()
@@ -85,6 +89,10 @@ class Transaction:
         self.now = now
         self.events: list[Event] = []
         self.writes = 0
+        self._quiet = 0
+        self.trace: Trace | None = None
+        """The step that called the verb; None if it belongs to no trace."""
+        self.spans: Spans = UNRECORDED
         self._connection = connection
         self._ids = ids
         self._read_only = read_only
@@ -96,6 +104,11 @@ class Transaction:
     def bells(self) -> set[str]:
         """Whom to wake after the commit."""
         return set(self._bells)
+
+    @property
+    def changed(self) -> bool:
+        """Whether it changes anything that somebody may wait for; quiet writes alone do not."""
+        return self.writes > self._quiet or bool(self.events or self._bells)
 
     def one(self, statement: Statement, **params: Any) -> Row | None:
         """The first row the statement answers with, or None."""
@@ -117,6 +130,7 @@ class Transaction:
         if self._read_only:
             raise ReadOnly(f"{statement.name} writes inside a read; call it by write")
         self.writes += 1
+        self._quiet += statement.is_quiet
 
     def lock(self, kind: str, item: str) -> None:
         """Nobody else checks and acts on this thing until the commit. Call it before the check, and read `now` after it.
@@ -127,9 +141,22 @@ class Transaction:
             self.now = max(self.now, self._connection.lock(kind, item))
             self._held[kind, item] = None
 
-    def happened(self, kind: str, *, agent: str | None = None, subject: str | None = None, **data: Any) -> None:
-        """Write news: `kind` like `task.finished`, the agent it concerns, the id of the message, task … it is about."""
+    def happened(
+        self, kind: str, *, agent: str | None = None, subject: str | None = None, trace: str | None = CALLERS, **data: Any
+    ) -> None:
+        """Write news: `kind` like `task.finished`, the agent it concerns, the id of the message, task … it is about.
+
+        `trace` is the traceparent of the step that they belong to, the caller's unless told otherwise.
+        """
+        if trace == CALLERS:
+            trace = self.trace.header if self.trace is not None else None
+        if trace is not None:
+            data["trace"] = trace
         self.events.append(Event(self.now, kind, agent, subject, encode_json(data).decode()))
+
+    def child(self, parent: str | None = None) -> Trace | None:
+        """The step of something that this work makes and others go on from: below `parent`, a traceparent, or else the work's own step."""
+        return self.spans.child(tracing.parse(parent) or self.trace)
 
     def ring(self, name: str) -> None:
         """Wake who listens under this name (an agent, `node`, `files` …) after the commit. It is a hint and may be lost."""
@@ -161,11 +188,11 @@ class Transaction:
 
     def mark(self) -> Mark:
         """Where it stands, so that `forget` can go back to it."""
-        return self.now, self.writes, len(self.events), len(self._bells), len(self._held)
+        return self.now, self.writes, self._quiet, len(self.events), len(self._bells), len(self._held)
 
     def forget(self, mark: Mark) -> None:
         """Drop the news, bells and locks of a verb whose rows were undone."""
-        self.now, self.writes, events, bells, locks = mark
+        self.now, self.writes, self._quiet, events, bells, locks = mark
         del self.events[events:]
         self._bells = dict.fromkeys(list(self._bells)[:bells])
         self._held = dict.fromkeys(list(self._held)[:locks])

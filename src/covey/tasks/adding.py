@@ -8,6 +8,7 @@ from covey.agents import configuring, roster
 from covey.agents.model import Caller
 from covey.base.errors import Cycle, Forbidden, IdTaken, Invalid, NotFound
 from covey.base.ids import is_id
+from covey.base.tracing import told_of
 from covey.messages.model import TASK_LEVEL_S, order_of
 from covey.messages.sending import lock_id
 from covey.store import Row, Transaction, locking, statement
@@ -67,8 +68,8 @@ def add(
             field="dependencies",
         )
     first = repeating.begin(tx, ident, draft, checked, by) if draft.schedule is not None else None
-    _store(tx, ident, draft, checked, by, needs, first, origin=origin, parent=parent, schedule=schedule, visited=visited)
-    return reading.show(tx, ident)
+    row = _store(tx, ident, draft, checked, by, needs, first, origin=origin, parent=parent, schedule=schedule, visited=visited)
+    return Task.from_row(row, sorted(need.id for need in needs))
 
 
 def _check_creator(draft: TaskDraft, by: Caller) -> None:
@@ -156,13 +157,14 @@ def _store(
     parent: str | None,
     schedule: str | None,
     visited: tuple[str, ...],
-) -> None:
+) -> Row:
     unmet = [need for need in needs if need.state not in ("done", "failed", "cancelled")]
     blockers = len(unmet) + draft.approval
     state = "blocked" if blockers else "queued"
     urgent, sort_key = order_of(checked.priority, tx.now, TASK_LEVEL_S)
     queue = queue_of(checked.agent, checked.capability, checked.priority)
-    tx.run(
+    step = tx.child(draft.traceparent)
+    row = tx.one(
         ADD,
         id=ident,
         description=draft.description,
@@ -189,7 +191,7 @@ def _store(
         estimated_s=checked.estimated_s,
         max_attempts=draft.max_attempts,
         visited=msgspec.json.encode([*visited, by.name] if by.kind == "agent" else visited).decode(),
-        traceparent=draft.traceparent,
+        traceparent=step.header if step is not None else draft.traceparent,
         digest=checked.digest,
     )
     for need in needs:
@@ -205,9 +207,11 @@ def _store(
         parent=parent,
         priority=checked.priority,
         state=state,
+        **told_of(step, draft.traceparent),
     )
     if not blockers:
         ring_queue(tx, queue)
+    return row
 
 
 def path_of_needs(tx: Transaction, start: str, goal: str | None) -> list[str]:

@@ -20,12 +20,13 @@ from covey.base.settings import (
     Retention,
     ScheduleSettings,
     Settings,
+    TelemetrySettings,
     WebhookSettings,
 )
 
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
-SECTIONS = ("fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "retention")
+SECTIONS = ("fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry")
 RESERVED = frozenset({"operator", "system", "all", "node", "console", "gateway"})
 """No agent may be called so: senders, everybody, and the processes that hold no agent."""
 
@@ -100,6 +101,11 @@ _CHECKS: dict[str, Check] = {
     "allowed_hosts": list_of(_host, 'a list of host names, as ["fleet.example.org"]', distinct=True),
     "host": _host,
     "store": _store,
+    "traces": formed(
+        r"(https?://[A-Za-z0-9.\[\]:-]{1,260}(/[^\s\0@]{0,1000})?)?",
+        'an address as "http://localhost:4318", without user or password',
+    ),
+    "sample": number(0, 1, "a share"),
     "notify": list_of(_notify, 'a list of addresses, as ["mailto://…"]', distinct=True),
     "agents": agent_names,
     "env": table_of(_secret, _env_name, 'a table of texts, as { LANG = "C" }'),
@@ -139,7 +145,7 @@ def types_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in msgspec.structs.fields(struct)}
 
 
-FLEET = keys_of(Settings, {"agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "root", "only"})
+FLEET = keys_of(Settings, {"agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry", "root", "only"})
 BRAIN = keys_of(BrainSettings, {"command"})
 AGENT = keys_of(AgentSettings, {"id", "brain"})
 PROJECT = keys_of(ProjectSettings, {"name"})
@@ -147,6 +153,7 @@ SCHEDULE = keys_of(ScheduleSettings, {"name"})
 WEBHOOK = keys_of(WebhookSettings, {"name"})
 RETENTION = keys_of(Retention)
 PLANNING = keys_of(PlanningSettings)
+TELEMETRY = keys_of(TelemetrySettings)
 FEATURES = _CHECKS["features"]
 
 
