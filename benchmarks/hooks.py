@@ -1,4 +1,4 @@
-"""What an assistant's hook costs after each tool: `covey hook` as a process of its own, with a fleet that has nothing new, and with none."""
+"""What an assistant's hook costs after each tool: `covey hook` as a process, with a fleet that has nothing new, and with none."""
 
 from __future__ import annotations
 

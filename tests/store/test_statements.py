@@ -34,6 +34,8 @@ ALLOWED = {
     "messages:counts": "a count of everything, asked for by people",
     "messages:latest": "the last N by number",
     "messages:threads": "from id to id over an index, N at most",
+    "reports:approvals_wanted": "what waits for a person, over its own small index",
+    "reports:called_incidents": "what waits for a person, over its own small index",
     "reports:happened": "among the last N by number",
     "reports:latest_ids": "the last N by number",
     "reports:mail_times": "among the last N by number",

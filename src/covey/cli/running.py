@@ -19,21 +19,20 @@ from covey.cli.reach import Reach, part
 def ps_command(reach: Reach) -> None:
     """Agents, pids, states, queues, buddies."""
     page = reach.get("/api/v1/agents")
-    servers = [] if reach.is_far else _servers(Path(reach.settings.data_dir) / "run")
     if reach.as_json:
-        print_json(page if reach.is_far else {**page, "servers": servers})
+        print_json(page)
         return
     now = time.time()
     head = ["AGENT", "STATUS", "PID", "PORT", "QUEUE", "UNREAD", "CONTEXT", "BUDDY", "BEAT", "AT WORK ON"]
     table(head, [_row(each, now) for each in page["items"]], empty="the fleet has no agents.")
-    if servers:
-        click.echo("beside them: " + ", ".join(f"{each['name']} (pid {each['pid']}, port {each['port']})" for each in servers))
+    if not reach.is_far and (servers := _servers(Path(reach.settings.data_dir) / "run")):
+        click.echo(f"beside them: {', '.join(servers)}")
 
 
-def _servers(run_dir: Path) -> list[dict[str, Any]]:
-    """The processes here that hold no agent and serve a port: the API's and the gateway's."""
+def _servers(run_dir: Path) -> list[str]:
+    """The processes on this machine that hold no agent and serve a port: the API's and the gateway's."""
     found = (marker(run_dir / f"{name}.lock") for name in ("console", "gateway"))
-    return [{"name": each.name, "pid": each.pid, "port": each.port} for each in found if each is not None]
+    return [f"{each.name} (pid {each.pid}, port {each.port})" for each in found if each is not None]
 
 
 def _row(agent: dict[str, Any], now: float) -> list[str]:

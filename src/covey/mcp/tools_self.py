@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from covey.agents import roster
 from covey.agents.model import Caller
+from covey.brains.prompting import fenced
 from covey.mcp.tooling import Asking, Call, Given, Ident, Nothing, Tool
 from covey.messages import reading as mail
 from covey.reports import status, told
@@ -72,7 +73,7 @@ class About(Asking):
 
 
 class Told(Given):
-    """What is known of it, in words."""
+    """What is known of it, in words, between marks: they quote what others wrote."""
 
     id: str
     kind: str
@@ -145,7 +146,7 @@ async def why(call: Call[About]) -> Told:
     Use it before you ask a person or a colleague why something takes long.
     """
     found = await call.door.store.read(told.why_of, call.args.id, call.by, call.door.settings)
-    return Told(id=found.id, kind=found.kind, text=found.sentence)
+    return Told(id=found.id, kind=found.kind, text=fenced("why", found.sentence))
 
 
 TOOLS: tuple[Tool[Any], ...] = (

@@ -39,7 +39,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diff(old: Settings, new: Settings) -> list[Change]:
-    """What is different in the new settings: the fleet first, then the sections in their order."""
+    """What is different in the new settings: the fleet first, then all else section by section."""
     changes = list(_fleet(old, new))
     for section in _RECORDS:
         changes += _records(section, getattr(old, section), getattr(new, section))

@@ -20,7 +20,7 @@ _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|authori")
 
 
 def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
-    """The settings with the keys of covey.toml, section by section.
+    """The settings with the keys of covey.toml: fleet, agents, projects, schedules, webhooks, features, planning, retention, telemetry.
 
     Only what may hold a secret is changed, unless `secrets`: the store's password, addresses of notify and webhooks and their secrets,
     the values of env, and options whose name says so.
