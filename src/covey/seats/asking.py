@@ -9,6 +9,7 @@ import socket
 import time
 
 from covey.base.errors import NotRunning
+from covey.base.sockets import connected
 from covey.base.target import Target
 
 ANSWER_BYTES = 1024 * 1024
@@ -23,7 +24,7 @@ def get(target: Target, path: str, token: str, timeout_s: float) -> bytes:
         OSError: Nobody answers there in time.
     """
     until = time.monotonic() + timeout_s
-    with _connected(target, timeout_s) as sock:
+    with connected(target, timeout_s) as sock:
         sock.sendall(f"GET {path} HTTP/1.0\r\nHost: {target.authority}\r\nAuthorization: Bearer {token}\r\n\r\n".encode("ascii"))
         answer = b""
         while part := _received(sock, until):
@@ -40,16 +41,3 @@ def get(target: Target, path: str, token: str, timeout_s: float) -> bytes:
 def _received(sock: socket.socket, until: float) -> bytes:
     sock.settimeout(max(0.001, until - time.monotonic()))
     return sock.recv(65_536)
-
-
-def _connected(target: Target, timeout_s: float) -> socket.socket:
-    sock = socket.create_connection((target.host, target.port), timeout_s)
-    if target.scheme == "http":
-        return sock
-    import ssl  # noqa: PLC0415 - 30 ms that a fleet on this machine costs nobody
-
-    try:
-        return ssl.create_default_context().wrap_socket(sock, server_hostname=target.host)
-    except BaseException:
-        sock.close()
-        raise

@@ -1,4 +1,4 @@
-"""Whether a webhook's keys can be used. Imported only where a webhook is: it costs ssl and ipaddress. No message repeats a secret."""
+"""Whether a webhook's keys can be used. Imported only where a webhook is: it costs ipaddress and sockets. No message repeats a secret."""
 
 from __future__ import annotations
 
