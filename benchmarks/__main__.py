@@ -18,6 +18,7 @@ NAMES = (
     "contexts",
     "teams",
     "mcp",
+    "a2a",
     "console",
     "hooks",
 )

@@ -25,9 +25,10 @@ GROWING = frozenset(
     {
         *("events", "messages", "copies", "tasks", "needs", "runs", "entries", "answered_requests"),
         *("votes", "voters", "ballots", "vote_arguments"),
+        *("exchanges", "exchange_messages", "pushes", "abroad"),
     }
 )
-AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index", "votes_due", "votes_open_of"})
+AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index", "votes_due", "votes_open_of", "pushes_open"})
 """Indexes of what is at work right now, which is never much: walking through one of these is no scan."""
 ALLOWED = {
     "messages:deferred_directions": "what waits for credit, over its own small index",

@@ -14,6 +14,7 @@ from covey.store.transaction import Row, Transaction, relaxed
 AFTER = statement(__package__, "events_after")
 LAST = statement(__package__, "events_last")
 OF_SUBJECT = statement(__package__, "events_of_subject")
+OF_SUBJECT_AFTER = statement(__package__, "events_of_subject_after")
 OF_AGENT = statement(__package__, "events_of_agent")
 BOOKMARK = statement(__package__, "bookmark")
 SET_BOOKMARK = statement(__package__, "set_bookmark", is_quiet=True)
@@ -109,6 +110,11 @@ def is_kept(tx: Transaction, since: Bookmark) -> bool:
 def of_subject(tx: Transaction, subject: str, *, limit: int = 100) -> list[Event]:
     """What happened to a message, task …, the latest first."""
     return [Event.from_row(row) for row in tx.all(OF_SUBJECT, subject=subject, limit=limit)]
+
+
+def of_subject_after(tx: Transaction, subject: str, start: Bookmark, *, limit: int = 100) -> list[Event]:
+    """What happened to a message, task … after a bookmark, in the order in which every reader gets it."""
+    return [Event.from_row(row) for row in tx.all(OF_SUBJECT_AFTER, subject=subject, xid=start.xid, seq=start.seq, limit=limit)]
 
 
 def of_agent(tx: Transaction, agent: str, *, limit: int = 100) -> list[Event]:
