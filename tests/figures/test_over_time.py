@@ -146,7 +146,7 @@ async def test_where_nothing_has_changed_the_store_is_not_asked(fleet: Store, cl
         pytest.skip("a server keeps no stamp")
     recorder, reads = Recorder(fleet), []
     read_on = recording.read_on
-    monkeypatch.setattr(recording, "read_on", lambda tx: (reads.append(1), read_on(tx))[1])
+    monkeypatch.setattr(recording, "read_on", lambda tx: [read_on(tx), reads.append(1)][0])
     await send(fleet, "operator", "coder", "look")
     await recorder.one_round()
     await recorder.one_round()

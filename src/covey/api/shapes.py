@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from covey.agents.model import Status
 from covey.brains.model import Asked, Cost, OutcomeKind
-from covey.buddies.reading import Watching
+from covey.buddies.model import Watching
 from covey.contexts.model import EntryKind
 from covey.messages.model import Draft, Message, Receipt
 from covey.tasks.model import Task, TaskDraft
