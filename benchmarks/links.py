@@ -214,7 +214,7 @@ def measure() -> list[Figure]:
         flights, alone = _turns(path, _flight), _turns(path, _alone)
         large = asyncio.run(_large(path / "large"))
         due, wait = asyncio.run(_due(path / "due"))
-    # what the checks cost beside what a durable send costs without any link; the verb's share of it, and what many at once make of it, are told
+    # judged: what the checks cost beside a whole durable send without any link; told: the verb alone, and many at once
     checks, flight, one = on / bare - 1, flights["bare"] / flights["on"] - 1, alone["on"] / alone["bare"] - 1
     return [
         Figure(

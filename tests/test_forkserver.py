@@ -501,9 +501,16 @@ def test_it_is_hung_exactly_when_the_last_rounds_were_all_missed(answers: list[b
 
 
 @rule("H7a")
+@given(st.integers(0, 50), st.floats(0, 29.99))
+def test_inside_its_start_grace_a_process_that_has_not_answered_yet_is_not_hung(unanswered: int, age_s: float) -> None:
+    assert rounds(*[False] * unanswered, age_s=age_s).missed == 0
+
+
+@rule("H7a", "H8b")
 @given(st.lists(st.booleans()), st.floats(0, 29.99))
-def test_inside_its_start_grace_nothing_is_hung(answers: list[bool], age_s: float) -> None:
-    assert rounds(*answers, age_s=age_s).missed == 0
+def test_one_that_has_answered_once_is_judged_by_the_usual_rule_however_young_it_is(answers: list[bool], age_s: float) -> None:
+    assert rounds(True, *answers, age_s=age_s) == rounds(True, *answers)
+    assert rounds(True, False, False, False, age_s=age_s).hung
 
 
 @rule("H8b")

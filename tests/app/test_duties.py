@@ -89,6 +89,21 @@ async def test_news_are_not_missed_in_a_busy_fleet(fleet: Store, node: NotingNod
     assert node.told == [("restart", "coder")]
 
 
+@rule("H7a")
+async def test_news_are_read_only_if_somebody_has_written(fleet: Store, node: NotingNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    if fleet.stamp() is None:
+        pytest.skip("a server keeps no stamp")
+    news = News(fleet, lambda: None)
+    news.node = node  # type: ignore[assignment]
+    await news.one_round()
+    with monkeypatch.context() as patch:
+        patch.setattr(fleet, "read", None)
+        await news.one_round()
+    await fleet.write(restarting.ask, "coder", THE_OPERATOR)
+    await news.one_round()
+    assert node.told == [("restart", "coder")]
+
+
 @rule("T2")
 def test_a_step_of_store_time_takes_leases_heartbeats_and_the_leader_along(hand: Hand) -> None:
     hand(living.arrive, "coder", node="here", pid=7, start_ticks=1, boot_id="b", port=8002)

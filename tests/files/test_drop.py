@@ -513,3 +513,21 @@ async def test_an_idle_round_writes_nothing(drop: Drop, fleet: Store) -> None:
     for _ in range(3):
         await drop.round()
     assert await told_in_time(fleet, "drop.") == []
+
+
+@rule("S2")
+async def test_a_folder_in_which_nothing_was_put_is_not_searched_and_what_is_moved_in_then_is_taken_at_once(
+    drop: Drop, fleet: Store, folder: Path, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        await drop.round()
+        clock.at += 1.0
+    with monkeypatch.context() as patch:
+        patch.setattr(drop, "_lock", None)
+        await drop.round()
+    made = tmp_path / "made.json"
+    made.write_text('{"to": "coder", "content": {"body": "hello"}}')
+    made.rename(folder / "made.json")
+    await drop.round()
+    assert (folder / "done").is_dir()
+    assert not (folder / "made.json").exists()

@@ -209,6 +209,43 @@ async def test_a_round_in_which_nothing_happened_writes_nothing(view: View, flee
 
 
 @rule("S1")
+async def test_a_round_asks_the_store_only_if_somebody_has_written(
+    view: View, fleet: Store, shared: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fleet.stamp() is None:
+        pytest.skip("a server keeps no stamp")
+    await fleet.write(living.arrive, "coder", node="here", pid=1, start_ticks=1, boot_id="b", port=8002)
+    await go(fleet, view)
+    for _ in range(3):  # what was put off is made
+        clock.at += 5.0
+        await view.round()
+    with monkeypatch.context() as patch:
+        patch.setattr(fleet, "read", None)
+        clock.at += 0.7
+        await view.round()
+    clock.at += 0.7
+    await fleet.write(living.beat, "coder", pid=1)
+    await view.round()
+    assert read(shared / "communication/heartbeats.json")["coder"]["lastHeartbeat"] == pytest.approx(clock.wall(), abs=0.01), (
+        "it writes no event"
+    )
+
+
+@rule("S1")
+async def test_what_time_alone_makes_of_an_agent_is_shown_though_nobody_writes(
+    view: View, fleet: Store, shared: Path, clock: ManualClock
+) -> None:
+    await fleet.write(living.arrive, "coder", node="here", pid=1, start_ticks=1, boot_id="b", port=8002)
+    await go(fleet, view)
+    ended = clock.at + EIGHT.stale_s
+    while clock.at <= ended:
+        assert read(shared / "agent-states/coder.json")["status"] != "stalled"
+        clock.at += 0.7
+        await view.round()
+    assert read(shared / "agent-states/coder.json")["status"] == "stalled"
+
+
+@rule("S1")
 async def test_a_file_whose_content_stays_is_not_written_again(view: View, fleet: Store, shared: Path, clock: ManualClock) -> None:
     await go(fleet, view)
     before = (shared / "system/buddy-assignments.json").stat().st_ino

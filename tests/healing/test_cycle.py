@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from covey.agents.model import THE_SYSTEM
+from covey.agents import configuring
+from covey.agents.model import THE_OPERATOR, THE_SYSTEM
 from covey.app.duties import step_clock
 from covey.brains.model import Outcome
 from covey.contexts import checkpoints, entries
 from covey.contexts import reading as contexts
+from covey.healing import overflowing
 from covey.healing.cycle import Deposed, fenced
 from covey.nodes import records
 from covey.planning.model import Planned
 from covey.store import Store, Transaction, events
 from covey.tasks import adding, changing
 from covey.tasks.model import TaskDraft
-from tests.conftest import ManualClock
+from tests.conftest import EIGHT, ManualClock
 from tests.healing.ward import CYCLE_S, LEAD, NODE, Ward, nothing
 from tests.inline import Hand
 from tests.rules import rule
@@ -221,6 +224,30 @@ async def test_a_context_above_its_warning_line_is_cleaned_up_once(ward: Ward) -
     after = await ward.store.read(events.last)
     await ward.round()
     assert await ward.store.read(events.last) == after
+
+
+@rule("C3", "A3")
+async def test_a_context_that_had_to_keep_too_much_is_well_again_when_that_is_cancelled_though_its_agent_does_nothing(ward: Ward) -> None:
+    added = [
+        await ward.store.write(
+            adding.add, TaskDraft(description=f"{number} " + "and more " * 110, agent="coder", priority="urgent"), THE_OPERATOR
+        )
+        for number in range(6)
+    ]
+    for number in range(6):
+        text = f"{number} " + "what was said and done at length, " * 20
+        await ward.store.write(entries.remember, "coder", "note", text, source=added[0].task_id, max_tokens=600)
+    await ward.store.write(overflowing.follow, "coder")
+    bound = msgspec.structs.replace(EIGHT.agents[1], max_context=600)
+    agents = tuple(bound if each.id == "coder" else each for each in EIGHT.agents)
+    await ward.store.write(configuring.configure, msgspec.structs.replace(EIGHT, agents=agents))
+    assert await ward.store.read(overflowing.overflowing) == ["coder"]
+    await ward.round()
+    assert await ward.store.read(overflowing.overflowing) == ["coder"], "nothing has changed"
+    for task in added:
+        await ward.store.write(changing.cancel, task.task_id, THE_OPERATOR)
+    await ward.round()
+    assert await ward.store.read(overflowing.overflowing) == []
 
 
 @rule("H8")

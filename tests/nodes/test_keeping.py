@@ -121,17 +121,31 @@ async def test_a_process_that_is_alive_but_silent_is_ended_and_started_again(wor
 
 
 @rule("H7a", "H8b")
-async def test_a_young_process_is_not_called_hung(workshop: Workshop) -> None:
-    workshop.entries["coder"] = "live"
+async def test_a_process_that_is_still_coming_up_is_not_called_hung(workshop: Workshop) -> None:
+    workshop.entries["coder"] = "mute"
     node = await workshop.open(workshop.group("coder"), pings=PingCounter(grace_s=3600.0))
     coder = await workshop.serving("coder")
-    os.kill(coder.pid, signal.SIGSTOP)
     node._ping_s = 0.05
     for _ in range(6):
         await node.ping_all()
     assert [keeper.pings.missed for keeper in node.keepers()] == [0]
     assert alive(coder)
-    os.kill(coder.pid, signal.SIGCONT)
+
+
+@rule("H7a", "H8b")
+async def test_a_process_that_has_answered_and_then_is_silent_is_hung_however_young_it_is(workshop: Workshop) -> None:
+    node = await workshop.open(workshop.group("coder"), pings=PingCounter(grace_s=3600.0))
+    coder = await workshop.serving("coder")
+
+    async def has_answered() -> bool:
+        return all(keeper.pings.has_answered for keeper in node.keepers())
+
+    await until(has_answered)  # it is asked by itself: no round of pings has been done since it is up
+    os.kill(coder.pid, signal.SIGSTOP)
+    node._ping_s = 0.05
+    for _ in range(6):
+        await node.ping_all()
+    await workshop.serving("coder", other_than=coder)
 
 
 @rule("H9")

@@ -46,6 +46,12 @@ def live(run_dir, names, port, edition):
                 peer.recv(1000)
                 peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n")
 
+def mute(run_dir, names, port, edition):
+    """One that is still coming up: it holds its locks, and nobody listens yet."""
+    locks = [NameLock(Path(run_dir) / f"{name}.lock") for name in names]
+    assert all(lock.take(name, port, edition) for lock, name in zip(locks, names))
+    time.sleep(600)
+
 def deaf(run_dir, names, port, edition):
     """As `live`, and SIGTERM is nothing to it."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -102,7 +102,7 @@ class Office:
             clock=clock,
             node="here",
             pid=pid,
-            sweep=Sweeper(store, settings.start_s).one_round,
+            sweep=Sweeper(store, settings.start_s, clock).one_round,
             leave=self._leave,
         )
 

@@ -16,7 +16,7 @@ from covey.runner.orphans import FAR_S, Suspect, suspects, verdict
 from covey.runner.standing import standing
 from covey.tasks import changing, runs
 from tests.rules import rule
-from tests.runner.desk import Desk
+from tests.runner.desk import LIMITS, Desk
 
 SOMEBODY = Identity(os.getpid(), 1, "a-boot")
 
@@ -108,8 +108,30 @@ def test_a_heartbeat_renews_all_leases_and_names_those_that_are_lost(desk: Desk)
     assert desk.task(second).state == "running"
 
 
+@rule("K4", "K4a")
+def test_a_task_that_its_own_process_knows_nothing_of_goes_back_and_the_try_does_not_count(desk: Desk) -> None:
+    ident = desk.add()
+    work = desk.take("coder", "task", LIMITS._replace(near=True))
+    for seconds, held in ((29.0, []), (31.0, [work])):  # its claim may still be on its way; it is known
+        desk.pass_time(seconds)
+        assert desk.hand(holding.renew, "coder", os.getpid(), held, 60.0) == []
+        assert desk.task(ident).state == "running"
+    assert desk.hand(holding.renew, "coder", os.getpid(), [], 60.0) == []
+    assert (desk.task(ident).state, desk.task(ident).attempts, desk.run_of(work).outcome) == ("queued", 0, "returned")
+
+
+@rule("K4a")
+def test_a_brain_of_the_agents_own_process_starts_with_the_claim_and_any_other_later(desk: Desk) -> None:
+    near, far = desk.add(), desk.add()
+    desk.take("coder", "task", LIMITS._replace(near=True))
+    desk.take("coder", "task")
+    desk.pass_time(31.0)
+    desk.sweep()
+    assert [desk.task(each).state for each in (near, far)] == ["running", "queued"]
+
+
 @rule("A8")
-def test_a_heartbeat_of_another_process_renews_nothing(desk: Desk) -> None:
+def test_a_heartbeat_of_another_process_renews_nothing_process_renews_nothing(desk: Desk) -> None:
     desk.add()
     work = desk.begin("coder")
     desk.pass_time(59)

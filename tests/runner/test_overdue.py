@@ -21,7 +21,7 @@ from tests.rules import rule
 from tests.runner.office import QUICK, Office, OwnBrain, office, until
 
 ESTIMATE_S = 1000.0
-SHORT_S = 0.5
+SHORT_S = 0.4
 """An estimate whose time limit, four times as long, is waited for."""
 PATIENT: Settings = msgspec.structs.replace(QUICK, idle_timeout_s=3600.0)
 TWO = Outcome(kind="split", tasks=[TaskDraft(description="first half", agent="sales"), TaskDraft(description="second half", agent="sales")])

@@ -372,7 +372,10 @@ async def test_a_claimed_task_whose_answer_was_lost_goes_back_since_no_brain_beg
         await held.taken.wait()
         await coder.runner.poll()
         assert (await coder.task(task)).state == "running"
+        await coder.runner.beat()
+        assert (await coder.task(task)).state == "running"
         clock.at += 31
+        await coder.runner.beat()
         assert (await coder.in_state(task, "done")).attempts == 1
 
 

@@ -54,7 +54,7 @@ def _send_stale(tx: Transaction, at: float) -> str:
 
 @rule("H8a")
 async def test_a_part_that_fails_does_not_keep_the_others_from_their_work(
-    fleet: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    fleet: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(tx: Transaction) -> int:
         raise ZeroDivisionError("broken")
@@ -62,7 +62,7 @@ async def test_a_part_that_fails_does_not_keep_the_others_from_their_work(
     monkeypatch.setattr(sweeping, "PARTS", (broken, *sweeping.PARTS))
     await fleet.write(send, draft("coder", "find me"), by("operator"))
     with caplog.at_level(logging.ERROR, "covey.sweep"):
-        assert await Sweeper(fleet, START_S).one_round() > 0
+        assert await Sweeper(fleet, START_S, clock).one_round() > 0
     assert "broken" in caplog.text
     assert not await fleet.read(due, START_S)
 
@@ -72,6 +72,6 @@ async def test_two_sweepers_at_once_tell_the_asker_once(fleet: Store, clock: Man
     message = draft("coder", "well?", requires_response=True)
     asked = await fleet.write(send, message, by("chief"), wait_s=5.0)
     clock.at += 6.0
-    await asyncio.gather(*(Sweeper(fleet, START_S).one_round() for _ in range(3)))
+    await asyncio.gather(*(Sweeper(fleet, START_S, clock).one_round() for _ in range(3)))
     notices = [each for each in await fleet.read(reading.answers, asked.message_id) if each.from_ == "system"]
     assert len(notices) == 1

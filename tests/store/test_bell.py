@@ -83,6 +83,25 @@ async def test_a_ring_wakes_who_listens_in_the_same_process(tmp_path: Path) -> N
 
 
 @rule("M4b")
+async def test_who_listens_for_a_moment_is_heard_in_its_own_process_at_once_and_by_others_if_it_goes_on(tmp_path: Path) -> None:
+    here, there, ear = DatagramBell(tmp_path), DatagramBell(tmp_path), Ear()
+    with closing(here, there):
+        stop = there.listen("run", ear.hint, far_after_s=0.01)
+        there.ring(["run"])
+        await ear.wait()
+        assert files(tmp_path) == []
+        async with asyncio.timeout(WAIT_S):
+            while "run" not in files(tmp_path):  # noqa: ASYNC110 - the socket is what is waited for
+                await asyncio.sleep(0.005)
+        here.ring(["run"])
+        await ear.wait()
+        stop()
+        assert files(tmp_path) == []
+        there.listen("brief", ear.hint, far_after_s=60.0)()
+        assert files(tmp_path) == []
+
+
+@rule("M4b")
 async def test_rings_that_wait_are_heard_as_one(tmp_path: Path) -> None:
     here, there, ear = DatagramBell(tmp_path), DatagramBell(tmp_path), Ear()
     with closing(here, there):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from covey.agents import configuring
+from covey.app import teaming
 from covey.app.fleet import Fleet
 from covey.base.clock import SystemClock
 from covey.base.errors import Invalid, Unknown
@@ -155,6 +156,56 @@ async def test_after_its_time_supervise_answers_as_it_stands_and_the_run_goes_on
         assert (await live.fleet.cancel_team(run.team_id)).state == "cancelled"
         with pytest.raises(Unknown):
             await live.supervise(workers=["codr"])
+
+
+@rule("Q2", "M4b")
+async def test_supervise_is_rung_at_the_end_and_waits_for_no_look_of_its_own(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(teaming, "LOOK_S", 1000.0)
+    monkeypatch.setattr(teaming, "SOON_S", 1000.0)
+    parts = [Part(description="a"), Part(description="b", needs=[1])]
+    async with at_work(database, tmp_path, "coder", script=Script(say("$text"))) as live:
+        run = await asyncio.wait_for(live.fleet.supervise("g", parts=parts, workers=["coder"]), 10)
+    assert (run.state, run.summary) == ("done", "a | b")
+
+
+@rule("Q2", "M4b")
+async def test_progress_is_told_as_it_is_made_and_waits_for_no_look(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(teaming, "LOOK_S", 1000.0)
+    heard = asyncio.Event()
+
+    class UntilHeard(Script):
+        async def __call__(self, turn: Turn, hands: Hands | None = None) -> Outcome:
+            if turn.task is not None and turn.task.description == "b":
+                await asyncio.wait_for(heard.wait(), 10)  # the first step's end
+            return await super().__call__(turn, hands)
+
+    def tell(event: dict[str, Any]) -> None:
+        if event["kind"] == "team.step":
+            heard.set()
+
+    parts = [Part(description="a"), Part(description="b", needs=[1])]
+    async with at_work(database, tmp_path, "coder", script=UntilHeard(say("$text"))) as live:
+        run = await asyncio.wait_for(live.fleet.supervise("g", parts=parts, workers=["coder"], on_progress=tell), 30)
+    assert run.summary == "a | b"
+
+
+@rule("Q2", "M4b")
+async def test_supervise_answers_where_no_bell_can_be_heard(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def deaf(*_: object, **__: object) -> None:
+        raise OSError("no room for a socket")
+
+    monkeypatch.setattr(teaming, "LOOK_S", 0.02)
+    async with at_work(database, tmp_path, "coder", script=Script(say("$text"))) as live:
+        monkeypatch.setattr(live.store.bell, "listen", deaf)
+        run = await asyncio.wait_for(live.fleet.supervise("g", parts=["a"], workers=["coder"]), 30)
+    assert run.summary == "a"
+    assert "the bell can't be heard" in caplog.text
 
 
 # the API

@@ -9,7 +9,7 @@ from covey.store import Transaction, relaxed, statement
 
 ARRIVE = statement(__package__, "arrive")
 LEAVE = statement(__package__, "leave")
-BEAT = statement(__package__, "beat")
+BEAT = statement(__package__, "beat", is_quiet=True)
 END_PROCESSES = statement(__package__, "end_processes")
 SHIFT_BEATS = statement(__package__, "shift_beats")
 PAUSE = statement(__package__, "pause")

@@ -134,7 +134,7 @@ class Host:
             clock=self.clock,
             node=self.node,
             pid=os.getpid(),
-            sweep=Sweeper(store, settings.start_s).one_round,
+            sweep=Sweeper(store, settings.start_s, self.clock).one_round,
             leave=self.leaving.leave,
         )
         app = make_app(Door(store=store, settings=settings, agent=agent.id, local=runner))

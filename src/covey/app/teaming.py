@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from covey.agents.model import Caller
 from covey.base.clock import Clock
+from covey.base.rings import rung_within
 from covey.store import Store, Transaction, events
 from covey.store.events import Bookmark, Event
 from covey.teams.runs import driving, reading, starting
-from covey.teams.runs.model import TeamDraft, TeamRun
+from covey.teams.runs.model import TeamDraft, TeamRun, bell_of
+
+log = logging.getLogger("covey.teams")
 
 Progress = Callable[[dict[str, Any]], object]
 """Told each event of a run as JSON shows it: kind (team.started, planned, assigned, step, rerouted, done, failed, cancelled), at, agent
 (the worker), subject (the run), step, and more."""
-LOOK_S = 0.004
-SLOWEST_S = 0.1
-"""How soon it looks again after news, and how long it waits at most, half as long again each time there is none."""
-DRIVE_S = 2.0
-"""So often whoever waits has the run looked after, as the leader's sweep does."""
+LOOK_S = 1.0
+"""So often it looks without being rung: rings may be lost, and of several that wait for one run only the latest is sure to hear them."""
+SOON_S = 0.02
+"""And once so soon, for what ended before anybody listened."""
 
 
 class _Look(NamedTuple):
@@ -28,6 +33,8 @@ class _Look(NamedTuple):
     is_open: bool
     news: list[Event]
     bookmark: Bookmark
+    more: bool
+    """Whether more may have happened by now."""
 
 
 async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, tell: Progress | None, timeout_s: float) -> TeamRun:
@@ -38,35 +45,73 @@ async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, te
     Raises:
         CoveyError: As `starting.start`.
     """
+    until = clock.boot() + timeout_s
     run = await store.write(starting.start, draft, by)
+    with _heard(store, bell_of(run.team_id, "end" if tell is None else "news")) as rung:
+        if tell is None:
+            return await _end_of(store, clock, run, rung, until)
+        await _followed(store, clock, run, rung, until, tell)
+    return await store.read(reading.show, run.team_id)
+
+
+@contextmanager
+def _heard(store: Store, name: str) -> Iterator[asyncio.Event]:
+    """What is set whenever somebody rings; never, where the bell can't be heard."""
+    rung = asyncio.Event()
+    try:
+        stop_listening = store.bell.listen(name, rung.set, far_after_s=SOON_S / 2)
+    except OSError:
+        log.warning("the bell can't be heard; the team run is looked at each %s s", LOOK_S, exc_info=True)
+        yield rung
+        return
+    try:
+        yield rung
+    finally:
+        stop_listening()
+
+
+async def _end_of(store: Store, clock: Clock, run: TeamRun, rung: asyncio.Event, until: float) -> TeamRun:
+    """The run once it has ended, or as it stands when the time is over."""
+    look_s = SOON_S
+    while run.is_open and clock.boot() < until:
+        await _next_ring(store, clock, rung, until, look_s)
+        look_s = LOOK_S
+        run = await store.read(reading.show, run.team_id, results=False)
+    return await store.read(reading.show, run.team_id) if run.is_open else run
+
+
+async def _followed(store: Store, clock: Clock, run: TeamRun, rung: asyncio.Event, until: float, tell: Progress) -> None:
+    """Tell all that happens to the run, until it has ended or the time is over."""
     look = await store.read(_first, run.team_id)
-    until, drive_at = clock.boot() + timeout_s, clock.boot() + DRIVE_S
     told: set[Bookmark] = set()
-    pause = LOOK_S
     while True:
         for event in look.news:
-            if tell is not None and event.cursor not in told:
+            if event.cursor not in told:
                 tell(event.shown())
             told.add(event.cursor)
         if not look.is_open or clock.boot() >= until:
-            return await store.read(reading.show, run.team_id)
-        if clock.boot() >= drive_at:
-            drive_at = clock.boot() + DRIVE_S
-            await store.write(driving.advance_due)
-        pause = LOOK_S if look.news else min(1.5 * pause, SLOWEST_S)
-        await clock.sleep(pause)
+            return
+        if not look.more:
+            await _next_ring(store, clock, rung, until, LOOK_S)
         look = await store.read(_next, run.team_id, look.bookmark)
+
+
+async def _next_ring(store: Store, clock: Clock, rung: asyncio.Event, until: float, look_s: float) -> None:
+    """Wait until something happened to a run, or it is time to look all the same, and to see to it that runs go on."""
+    left = max(0.0, until - clock.boot())
+    if not await rung_within(rung, min(left, look_s), clock) and look_s >= LOOK_S:
+        await store.write(driving.advance_due)
 
 
 def _first(tx: Transaction, ident: str) -> _Look:
     """All that has happened to it."""
-    return _Look(_is_open(tx, ident), events.of_subject(tx, ident, limit=1000)[::-1], events.last(tx))
+    return _Look(_is_open(tx, ident), events.of_subject(tx, ident, limit=1000)[::-1], events.last(tx), False)
 
 
 def _next(tx: Transaction, ident: str, since: Bookmark) -> _Look:
     """What has happened to it since."""
     page = events.after(tx, since, kinds=("team.",), limit=1000)
-    return _Look(page.full or _is_open(tx, ident), [event for event in page.events if event.subject == ident], page.bookmark)
+    return _Look(page.full or _is_open(tx, ident), [event for event in page.events if event.subject == ident], page.bookmark, page.full)
 
 
 def _is_open(tx: Transaction, ident: str) -> bool:

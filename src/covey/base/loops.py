@@ -11,13 +11,20 @@ log = logging.getLogger("covey.loops")
 
 
 async def every(interval_s: float, one_round: Callable[[], Awaitable[object]], clock: Clock, name: str = "") -> None:
-    """Call `one_round` again and again, `interval_s` after each end, until cancelled.
+    """Call `one_round` again and again, when the time is a multiple of `interval_s`, until cancelled.
 
-    An error of a round is logged and the next round runs all the same: this is one of the two places of a blanket except.
+    So loops of one process that have something to do at about the same time wake it once. An error of a round is logged and the next
+    round runs all the same: this is one of the two places of a blanket except.
     """
     while True:
         try:
             await one_round()
         except Exception:
             log.exception("a round of %s failed; the next one runs in %s s", name or one_round, interval_s)
-        await clock.sleep(interval_s)
+        await clock.sleep(pause_s(interval_s, clock.boot()))
+
+
+def pause_s(interval_s: float, now: float) -> float:
+    """How long until the next multiple of the interval, but one that is so near that there would be hardly a pause. Pure."""
+    left = interval_s - now % interval_s
+    return left if left >= interval_s / 8 else left + interval_s

@@ -50,8 +50,7 @@ def remember(
     text = fit(text, ENTRY_BYTES)
     entry = Entry(entry_id, kind, text, source, _counted(text, max_tokens), tx.now if at is None else at)
     shown = entry if entry.tokens <= max_tokens * BACK_TO else _ends(tx, entry, int(max_tokens * BACK_TO))
-    _make_room(tx, agent, shown, max_tokens)
-    room = max_tokens - size_of(tx, agent)
+    room = max_tokens - _with_room(tx, agent, shown, max_tokens)
     if shown.tokens > room:
         shown = _ends(tx, entry, room)
     if shown is not entry:
@@ -67,13 +66,16 @@ def _counted(text: str, max_tokens: int) -> int:
     return tokens_of(text) if size <= max_tokens * MOST_BYTES_A_TOKEN else max(size // 3, max_tokens) + 1
 
 
-def _make_room(tx: Transaction, agent: str, shown: Entry, max_tokens: int) -> None:
+def _with_room(tx: Transaction, agent: str, shown: Entry, max_tokens: int) -> int:
+    """The size of the context, once there is room for an entry as far as there can be."""
     size = size_of(tx, agent)
     if size + shown.tokens <= max_tokens * WARN_AT:
-        return
+        return size
     known = state(tx, agent)
     if is_due(size, shown.tokens, max_tokens, known.compressed_to if known is not None else 0):
         compress(tx, agent, max_tokens, "it was about to grow beyond 80 % of its bound", adding=shown.tokens)
+        return size_of(tx, agent)
+    return size
 
 
 def _ends(tx: Transaction, entry: Entry, most: int) -> Entry:

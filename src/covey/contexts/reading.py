@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from covey.contexts.model import Entry
 from covey.store import Transaction, statement
 
 LIVE = statement(__package__, "live")
+TOLD = statement(__package__, "told")
 SIZE = statement(__package__, "size")
 STATE = statement(__package__, "state")
 
@@ -36,6 +37,11 @@ class State(NamedTuple):
 def live(tx: Transaction, agent: str) -> list[Entry]:
     """The live context, oldest first."""
     return [Entry(*row) for row in tx.all(LIVE, agent=agent)]
+
+
+def told(tx: Transaction, agent: str) -> list[dict[str, Any]]:
+    """The live context as a turn has it, oldest first: kind, text and time of each entry."""
+    return [{"kind": kind, "text": text, "at": at} for kind, text, at in tx.all(TOLD, agent=agent)]
 
 
 def size_of(tx: Transaction, agent: str) -> int:

@@ -13,7 +13,7 @@ from covey.store.events import Bookmark
 from covey.store.upkeep import Pruned
 
 FIND = statement(__package__, "find")
-PUT = statement(__package__, "put")
+PUT = statement(__package__, "put", is_quiet=True)
 FORGET = statement(__package__, "forget")
 
 BOOKMARK = "figures"

@@ -42,6 +42,10 @@ BUDGET_S = 0.4
 TAKEN, DONE, REFUSED = ".taken", "done", "refused"
 
 
+Touched = tuple[tuple[int, int], ...]
+"""Which folders they are and when they were last changed."""
+
+
 class Verdict(NamedTuple):
     """Where a file goes, and the reason that will lie beside it."""
 
@@ -96,10 +100,14 @@ class Drop:
         """Files that may still be being written, and since when they have looked like this."""
         self._settled: dict[Path, Verdict] = {}
         """Files that are stored or refused, and could not be moved yet."""
+        self._empty: tuple[Touched, float] | None = None
+        """How the folders were when nothing was in them, and since when it is so."""
 
     async def round(self) -> None:
         """Take what has been moved in. What the store does not take now stays for the next round."""
         try:
+            if self._is_untouched():
+                return
             lock = await asyncio.to_thread(self._lock)
             if lock is None:
                 return
@@ -115,6 +123,23 @@ class Drop:
             if sound:
                 self._teller.well(f"the drop folder {self.folder} works again.")
         await self._teller.flush()
+
+    def _is_untouched(self) -> bool:
+        """Whether nothing was in the folders and nothing was moved in since; two calls of the system, since all rounds pay for them.
+
+        Not at once: what comes in the same tick of the file system's clock does not show.
+        """
+        if self._empty is None:
+            return False
+        touched, since = self._empty
+        return self._clock.boot() - since >= STILL_S and self._touched() == touched
+
+    def _touched(self) -> Touched | None:
+        try:
+            found = [(self.folder / name).stat() for name in ("", TAKEN)]
+        except OSError:
+            return None
+        return tuple((each.st_ino, each.st_mtime_ns) for each in found)
 
     def _lock(self) -> int | None:
         """Make the folders, and keep other processes out; None if one is at it."""
@@ -142,8 +167,10 @@ class Drop:
 
     def _taken(self, now: float) -> list[Found]:
         """What is to be stored, oldest first: files left from before, and those that are whole now, out of everybody's reach."""
+        touched = self._touched()
         before = self._list(TAKEN)
         there = self._list("")
+        self._note_empty(None if before or there else touched, now)
         self._still = {found.name: self._still[found.name] for found in there if found.name in self._still}
         ready = list(islice((found for found in there if self._is_ready(found, now)), max(0, TAKEN_A_ROUND - len(before))))
         for found in ready:
@@ -154,6 +181,13 @@ class Drop:
         for name in ("", TAKEN):
             _sync(self.folder / name)
         return self._list(TAKEN)
+
+    def _note_empty(self, touched: Touched | None, now: float) -> None:
+        """Nothing is there; None: something is, or it is not known."""
+        if touched is None:
+            self._empty = None
+        elif self._empty is None or self._empty[0] != touched:
+            self._empty = touched, now
 
     def _list(self, name: str) -> list[Found]:
         find = dropped.find_taken if name == TAKEN else dropped.find

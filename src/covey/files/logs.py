@@ -56,6 +56,8 @@ class Logs:
         self._lost: set[str] = set()
         """Logs whose lines are lost, which was said."""
         self._output_due = 0.0
+        self._seen: int | None = None
+        """The stamp of changes up to which everything is written."""
         self._made = False
 
     async def round(self) -> None:
@@ -64,9 +66,7 @@ class Logs:
             if not self._made:
                 await asyncio.to_thread(self._make)
                 self._made = True
-            for _ in range(PAGES_A_ROUND):
-                if not await self._write_page():
-                    break
+            await self._write_new()
             await self._rotate_output()
         except OSError as error:
             self._teller.trouble(
@@ -82,6 +82,16 @@ class Logs:
         for name in FLEET_LOGS:
             append(self._root / name, b"")
         (self._root / "agents").mkdir(exist_ok=True, mode=0o750)
+
+    async def _write_new(self) -> None:
+        """Write what is new, some pages at most; nothing is read while nobody has written."""
+        stamp = self._store.stamp()
+        if stamp is not None and stamp.changes == self._seen:
+            return
+        for _ in range(PAGES_A_ROUND):
+            if not await self._write_page():
+                self._seen = stamp.changes if stamp is not None else None
+                break
 
     async def _write_page(self) -> bool:
         """Write some events; whether there may be more."""

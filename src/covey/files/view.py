@@ -7,6 +7,7 @@ overwrites what somebody else has edited. A round's work is bounded, so that a f
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -46,6 +47,13 @@ class Beat(NamedTuple):
     at: float | None
     silent: bool
     lately_active: bool
+    turns_at: float
+    """When one of the two changes by itself, in store time."""
+
+    @property
+    def looks(self) -> tuple[bool, bool]:
+        """What of it shows in more than the heartbeat."""
+        return self.silent, self.lately_active
 
 
 class Sight(NamedTuple):
@@ -56,18 +64,22 @@ class Sight(NamedTuple):
     overrun: bool
     beats: dict[str, Beat] | None
     leader: tuple[str, int, int] | None
+    rests_s: float
+    """For so long it stays as it is unless somebody writes."""
 
 
 def look(tx: Transaction, bookmark: Bookmark, stale_s: float, *, with_beats: bool) -> Sight:
     """The events since a bookmark, every agent's beat, and who leads in which cycle."""
     page = events.after(tx, bookmark, limit=EVENTS_A_ROUND)
     leader = records.leader(tx)
+    beats = _beats(tx, stale_s) if with_beats else None
     return Sight(
         [] if page.full else page.events,
         events.last(tx) if page.full else page.bookmark,
         page.full,
-        _beats(tx, stale_s) if with_beats else None,
+        beats,
         (leader.holder, leader.fence, leader.cycle) if leader else None,
+        0.0 if beats is None or page.full else min((beat.turns_at - tx.now for beat in beats.values()), default=REFRESH_S),
     )
 
 
@@ -75,9 +87,14 @@ def _beats(tx: Transaction, stale_s: float) -> dict[str, Beat]:
     found = {}
     for name, vitals in roster.all_vitals(tx).items():
         at = max((each for each in (vitals.heartbeat_at, vitals.seen_at) if each is not None), default=None)
-        active = vitals.last_active_at is not None and tx.now - vitals.last_active_at <= ACTIVE_S
-        found[name] = Beat(at, at is None or tx.now - at > stale_s, active)
+        turns = [ends for ends in (_end(at, stale_s), _end(vitals.last_active_at, ACTIVE_S)) if ends >= tx.now]
+        active = _end(vitals.last_active_at, ACTIVE_S) >= tx.now
+        found[name] = Beat(at, _end(at, stale_s) < tx.now, active, min(turns, default=math.inf))
     return found
+
+
+def _end(at: float | None, lasts_s: float) -> float:
+    return -math.inf if at is None else at + lasts_s
 
 
 class View:
@@ -105,6 +122,9 @@ class View:
         self._refresh_due = 0.0
         self._looked_at = 0
         self._round_at = 0.0
+        self._seen: int | None = None
+        self._rests_until = 0.0
+        """Until then, and as long as nobody has written, there is nothing to see."""
 
     async def round(self) -> None:
         """Bring the tree up to date. An error of the disk is said once, and the next round tries again."""
@@ -112,9 +132,13 @@ class View:
         if self._bookmark is None or now - self._round_at > PAUSE_S:
             self._bookmark = await self._store.read(events.last)
             self._folder.forget()
-            self._refresh_due = now
+            self._refresh_due, self._rests_until = now, 0.0
         self._round_at = now
-        await self._see(now)
+        stamp = self._store.stamp()
+        if stamp is None or stamp.commits != self._seen or now >= self._rests_until:
+            self._rests_until = 0.0
+            self._rests_until = now + await self._see(now)
+            self._seen = stamp.commits if stamp is not None else None
         if now >= self._refresh_due:
             await self._refresh()
             self._refresh_due = now + REFRESH_S
@@ -130,8 +154,8 @@ class View:
                 self._teller.well(f"{self._folder.root} is kept true again.")
         await self._teller.flush()
 
-    async def _see(self, now: float) -> None:
-        """Read what is new, and note which files it touches."""
+    async def _see(self, now: float) -> float:
+        """Read what is new, and note which files it touches; for how many seconds there is nothing else unless somebody writes."""
         with_beats = now >= self._beats_due
         assert self._bookmark is not None
         sight = await self._store.read(look, self._bookmark, self._stale_s, with_beats=with_beats)
@@ -150,6 +174,7 @@ class View:
                 self._soon.update(dict.fromkeys(files))
         if sight.overrun:
             self._refresh_due = 0.0
+        return sight.rests_s
 
     def _note_beats(self, beats: dict[str, Beat]) -> None:
         """Signs of life write no event: what they and the time make of the agents is found by comparing."""
@@ -158,7 +183,7 @@ class View:
             if before == beat:
                 continue
             self._soon[tree.HEARTBEATS] = None
-            if before is None or before[1:] != beat[1:]:
+            if before is None or before.looks != beat.looks:
                 self._soon.update(dict.fromkeys((tree.state_file(name), tree.PROTOCOL, tree.HEALTH)))
             else:
                 self._later[tree.state_file(name)] = None

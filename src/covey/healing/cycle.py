@@ -13,7 +13,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from covey.base.errors import Conflict, CoveyError
 from covey.base.settings import Settings
-from covey.healing import cleaning, incidents, lending, remedies, signs
+from covey.healing import cleaning, incidents, lending, overflowing, remedies, signs
 from covey.healing.diagnosis import Ailment, Limits, diagnose, span
 from covey.healing.remedies import Planner
 from covey.healing.signs import Patience, Ward
@@ -162,6 +162,7 @@ class Cycle:
                     writes.append((remedies.overran, name, ailment))
         bounds = {agent.id: agent.max_context for agent in self._settings().agents}
         writes += [(cleaning.of_full, name) for name in await self._store.read(cleaning.full, bounds)]
+        writes += [(overflowing.look_again, name) for name in await self._store.read(overflowing.overflowing)]
         writes += [(remedies.unanswered, row.agent, row.since) for row in ward.unanswered]
         await self._write_all(fence, writes)
 

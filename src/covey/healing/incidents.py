@@ -26,6 +26,7 @@ FIND_OPEN = statement(__package__, "find_open")
 OPEN_OF = statement(__package__, "open_of")
 OPEN_IDS = statement(__package__, "open_ids")
 OPEN_ABOUT = statement(__package__, "open_about")
+OPEN_OF_KIND = statement(__package__, "open_of_kind")
 STEPS_OF = statement(__package__, "steps_of")
 
 CAUSE_BYTES = 4000
@@ -111,6 +112,11 @@ def open_ids(tx: Transaction, agent: str, kind: str) -> list[str]:
 def open_about(tx: Transaction, subject: str, kind: str) -> list[str]:
     """The ids of the open incidents of this kind about something, whichever agent they concern."""
     return [row.id for row in tx.all(OPEN_ABOUT, subject=subject, kind=kind)]
+
+
+def agents_with(tx: Transaction, kind: str, limit: int = 1000) -> list[str]:
+    """The agents that have an open incident of this kind."""
+    return [row.agent for row in tx.all(OPEN_OF_KIND, kind=kind, limit=limit)]
 
 
 def find(tx: Transaction, incident_id: str) -> Incident:

@@ -28,6 +28,8 @@ log = logging.getLogger("covey.node")
 LEAVING_S = 10.0
 """How long after the grace a process that was told to end may take to do so, before it is killed."""
 NOT_STARTED_S = 5.0
+GREET_S = 0.5
+"""How long after one that was in vain a process that is coming up is asked again."""
 
 
 class Group(NamedTuple):
@@ -56,6 +58,8 @@ class Means:
     spawn: Callable[[Group], Awaitable[Identity]]
     record: Callable[..., None]
     last_words: Callable[[Group], str]
+    answers: Callable[[Group], Awaitable[bool]]
+    """Whether its process answers a ping."""
     grace_s: float
     policy: RestartPolicy
     pings: PingCounter
@@ -129,8 +133,20 @@ class Keeper:
         self._asked = group != self.group
         self.since = self._means.clock.boot()
         self.pings = self._means.pings
-        status = await self._live(self.identity)
+        greeting = asyncio.create_task(self._greet())
+        try:
+            status = await self._live(self.identity)
+        finally:
+            greeting.cancel()
         return await self._after(self.identity, status, past)
+
+    async def _greet(self) -> None:
+        """Ask it until it has answered once: from then on it is up, and its silence counts (H7a)."""
+        while self.pings.is_coming_up(self._means.clock.boot() - self.since):
+            if await self._means.answers(self.group):
+                self.pings = self.pings.after(answered=True, age_s=0.0)
+            else:
+                await self._means.clock.sleep(GREET_S)
 
     async def _adopted(self) -> Identity | None:
         """A process that is this one already, from a former node (H9). One that is not quite this one is ended."""

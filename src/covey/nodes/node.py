@@ -84,6 +84,7 @@ class Node:
             spawn=lambda group: spawner.spawn(spec(group)),
             record=self.record,
             last_words=lambda group: last_words(Path(spec(group).log)),
+            answers=self._answers,
             grace_s=grace_s,
             policy=policy or RestartPolicy(),
             pings=pings or PingCounter(),
@@ -163,7 +164,7 @@ class Node:
             for place, keeper in enumerate(self.keepers())
             if keeper.identity is not None and (keeper.pings.missed or (place + self._round) % 2)
         ]
-        found = await asyncio.gather(*(answers(keeper.group.host, keeper.group.port, self._ping_s) for keeper, _ in there))
+        found = await asyncio.gather(*(self._answers(keeper.group) for keeper, _ in there))
         for (keeper, identity), answered in zip(there, found, strict=True):
             if keeper.identity != identity:
                 continue
@@ -173,6 +174,9 @@ class Node:
                 for agent in keeper.group.agents:
                     self.record(lives.hung, agent, keeper.pings.missed)
                 keeper.pings = self._means.pings
+
+    async def _answers(self, group: Group) -> bool:
+        return await answers(group.host, group.port, self._ping_s)
 
     def end_holder(self, pid: int, why: str) -> bool:
         """End a process of ours that holds something it must not; whether it is ours."""

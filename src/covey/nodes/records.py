@@ -7,10 +7,10 @@ from covey.base.processes import Identity, alive
 from covey.store import Row, Transaction, relaxed, statement
 
 REGISTER = statement(__package__, "register")
-BEAT = statement(__package__, "node_beat")
+BEAT = statement(__package__, "node_beat", is_quiet=True)
 STOP = statement(__package__, "node_stop")
 NODES = statement(__package__, "nodes")
-LEAD = statement(__package__, "lead")
+LEAD = statement(__package__, "lead", is_quiet=True)
 RESIGN = statement(__package__, "resign")
 LEADER = statement(__package__, "leader")
 CYCLED = statement(__package__, "cycled")

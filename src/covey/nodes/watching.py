@@ -167,10 +167,18 @@ class PingCounter:
     most: int = 3
     grace_s: float = 30.0
     missed: int = 0
+    has_answered: bool = False
+    """Whether it ever did: then it is up, however young it is."""
 
     def after(self, answered: bool, age_s: float) -> PingCounter:
-        """The count after one more round. An answer clears it; a process younger than its start grace is not counted (H7a)."""
-        return replace(self, missed=0 if answered or age_s < self.grace_s else self.missed + 1)
+        """The count after one more round. An answer clears it; a process that is still coming up is not counted."""
+        if answered:
+            return replace(self, missed=0, has_answered=True)
+        return self if self.is_coming_up(age_s) else replace(self, missed=self.missed + 1)
+
+    def is_coming_up(self, age_s: float) -> bool:
+        """Whether it has its start grace: it is young and has not answered yet (H7a)."""
+        return not self.has_answered and age_s < self.grace_s
 
     @property
     def hung(self) -> bool:

@@ -34,7 +34,7 @@ def started(tx: Transaction, work: Work, process: Identity | None = None, pgid: 
 def renew(tx: Transaction, agent: str, pid: int, held: list[Work], lease_s: float) -> list[str]:
     """A heartbeat, and longer leases for all that is held; the run ids of those whose own lease is lost (A8, K4).
 
-    An agent that was thought silent is live again at once (H7a).
+    An agent that was thought silent is live again at once (H7a); a task that it is thought to hold and does not goes back.
 
     Raises:
         Conflict: Another process is this agent now.
@@ -42,7 +42,16 @@ def renew(tx: Transaction, agent: str, pid: int, held: list[Work], lease_s: floa
     living.beat(tx, agent, pid=pid)
     if incidents.open_ids(tx, agent, "heartbeat_stale"):
         lives.back(tx, agent, "its heart beats again")
+    _return_unknown(tx, agent, {work.run_id for work in held}, lease_s / 2)
     return [work.run_id for work in held if not _renewed(tx, work, lease_s)]
+
+
+def _return_unknown(tx: Transaction, agent: str, known: set[str], after_s: float) -> None:
+    """Tasks that the agent's own process knows nothing of go back: their claim was stored and its answer lost, so no brain began (K4a)."""
+    for row in working.held_by(tx, agent):
+        if row.run_id not in known and row.claimed_at <= tx.now - after_s:
+            working.give_back(tx, row.token, "the answer to its claim was lost, so its brain did not start")
+            runs.close(tx, row.run_id, "returned")
 
 
 def _renewed(tx: Transaction, work: Work, lease_s: float) -> bool:

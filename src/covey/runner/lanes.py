@@ -41,7 +41,8 @@ class Lanes:
         self._at = place
         self._trouble = trouble
         self._limits = Limits.of(place.settings, place.agent)
-        self._ready: dict[Lane, asyncio.Event] = {"mail": asyncio.Event(), "task": asyncio.Event()}
+        self._ready: dict[Lane, list[asyncio.Event]] = {"mail": [], "task": []}
+        """For each lane of a kind whether something may be ready that it has not looked for."""
         self._drained_by: float | None = None
         self._lanes: list[asyncio.Task[None]] = []
 
@@ -51,13 +52,14 @@ class Lanes:
         if kind == "external":
             return
         tasks = 1 if kind == "command" else agent.task_lanes
-        lanes = [self._lane("mail") for _ in range(agent.message_lanes)] + [self._lane("task") for _ in range(tasks)]
-        self._lanes = [asyncio.create_task(lane) for lane in lanes]
+        self._ready = {"mail": _events(agent.message_lanes), "task": _events(tasks)}
+        self._lanes = [asyncio.create_task(self._lane(lane, ready)) for lane, each in self._ready.items() for ready in each]
 
     def wake(self, *lanes: Lane) -> None:
         """Something may be ready there."""
         for lane in lanes:
-            self._ready[lane].set()
+            for ready in self._ready[lane]:
+                ready.set()
 
     @property
     def draining(self) -> bool:
@@ -89,18 +91,18 @@ class Lanes:
             lane.cancel()
         await asyncio.gather(*self._lanes, return_exceptions=True)
 
-    async def _lane(self, lane: Lane) -> None:
+    async def _lane(self, lane: Lane, ready: asyncio.Event) -> None:
         """Take, think, settle, again and again; what comes next is taken in the commit that settles."""
         work: Work | None = None
         while True:
             if work is None:
-                await self._ready[lane].wait()
-                self._ready[lane].clear()
+                await ready.wait()
+                ready.clear()
                 if self.draining:
                     return
                 work = await self._guarded(self._at.store.write(take, self._at.agent.id, lane, self._at.node, self._at.pid, self._limits))
             if work is not None:
-                work = await self._guarded(self._do(work))
+                work = await self._guarded(self._do(work, ready))
 
     async def _guarded(self, step: Awaitable[Work | None]) -> Work | None:
         """The step's answer; an error is logged and the lane goes on, after the next poll."""
@@ -116,7 +118,7 @@ class Lanes:
             log.exception("%s: a lane failed; it goes on", self._at.agent.id)
         return None
 
-    async def _do(self, work: Work) -> Work | None:
+    async def _do(self, work: Work, ready: asyncio.Event) -> Work | None:
         """Have the brain do it, then settle it or give it back; the work that was taken in the same commit, if any."""
         run = Run(work, RunHands(self._at.store, work, self._at.clock))
         self.runs[work.run_id] = run
@@ -126,7 +128,7 @@ class Lanes:
         try:
             outcome = await self._outcome_of(run)
             if outcome is not None:
-                return await self._settle(run, outcome)
+                return await self._settle(run, outcome, ready)
             run.returned = await self._kept_on(lambda: self._let_go(run))
         except Unended:
             at_work = True  # and so it is never taken for forgotten: who comes after this process frees its work
@@ -169,18 +171,18 @@ class Lanes:
         return outcome or run.parts
 
     async def _begin(self, run: Run) -> Turn | None:
-        """The turn, once the start of a brain that has no process to be recorded is; None if it is to end already."""
+        """The turn; None if it is to end already."""
         if run.ended_by is not None:
             return None
         turn = await self._at.store.read(turn_of, run.work, self._at.settings.estimate_s, self._at.settings.hard_cap_s)
-        if self._at.brain.kind != "command" and run.work.task is not None:
-            await self._at.store.write(holding.started, run.work)
         cap = self._at.settings.hard_cap_s
         turn.deadline_s = min(turn.deadline_s or cap, self._at.agent.brain.timeout_s or cap)
         return turn
 
-    async def _settle(self, run: Run, outcome: Outcome) -> Work | None:
+    async def _settle(self, run: Run, outcome: Outcome, ready: asyncio.Event) -> Work | None:
         """Store the outcome, or why it can't be; what comes next. Dropped if its lease is lost."""
+        if not self.draining:
+            ready.clear()  # what rang until now was committed, so the commit that settles finds it
         try:
             try:
                 return await self._kept_on(lambda: self._write(run, outcome))
@@ -193,6 +195,7 @@ class Lanes:
         except LeaseLost as lost:
             log.warning("%s: %s", self._at.agent.id, lost.message)
             await self._kept_on(lambda: self._at.store.write(holding.drop, run.work))
+            ready.set()
             return None
 
     async def _write(self, run: Run, outcome: Outcome) -> Work | None:
@@ -231,3 +234,7 @@ class Lanes:
                 if over or (self._drained_by is not None and self._at.clock.boot() > self._drained_by):
                     raise
                 await self._at.clock.sleep(TRY_AGAIN_S)
+
+
+def _events(count: int) -> list[asyncio.Event]:
+    return [asyncio.Event() for _ in range(count)]

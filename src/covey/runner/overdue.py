@@ -22,7 +22,7 @@ from covey.planning.gating import gate
 from covey.runner import settling, taking
 from covey.runner.hands import RunHands
 from covey.runner.place import Place
-from covey.runner.run import MARGIN_S, Bounds, Run, Unended
+from covey.runner.run import BRIEF_S, MARGIN_S, Bounds, Run, Unended
 from covey.runner.watchdog import EX_HUNG
 from covey.runner.work import Limits as Times
 from covey.runner.work import Work
@@ -43,15 +43,22 @@ class Beside:
         self._run = run
         self._turn = turn
         self._asking: Run | None = None
-        self._task = asyncio.create_task(self._guarded())
+        self._task: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(BRIEF_S, self._begin)
 
     async def stop(self) -> None:
         """Whatever it has the brain do ends, and so does it."""
+        self._timer.cancel()
+        if self._task is None:
+            return
         if self._asking is not None:
             self._asking.end("shutdown")
             await asyncio.wait({self._task}, timeout=self._at.settings.grace_s + 2 * MARGIN_S)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+
+    def _begin(self) -> None:
+        self._task = asyncio.create_task(self._guarded())
 
     async def _guarded(self) -> None:
         try:

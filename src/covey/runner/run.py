@@ -14,6 +14,8 @@ from covey.runner.hands import RunHands
 from covey.runner.work import Work
 
 Reason = Literal["lost", "stopped", "shutdown", "timeout", "silent", "split"]
+BRIEF_S = 0.05
+"""A brain that has answered by then is watched by no timer, each of which costs more than a short turn itself."""
 MARGIN_S = 5.0
 """How long after the grace a brain may still take to be gone, before it counts as one that can't be ended."""
 
@@ -69,15 +71,20 @@ class Run:
             Unended: It could not be ended.
         """
         thinking = asyncio.ensure_future(brain.think(turn, self.hands))
-        timer = asyncio.ensure_future(self._keep_time(bounds, clock))
+        until = clock.boot() + bounds.limit_s
+        timer: asyncio.Future[None] | None = None
         try:
             both: set[asyncio.Future[Any]] = {thinking, self._ending}
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            answered, _ = await asyncio.wait(both, timeout=BRIEF_S, return_when=asyncio.FIRST_COMPLETED)
+            if not answered:
+                timer = asyncio.ensure_future(self._keep_time(bounds, clock, until))
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if thinking.done():
                 return outcome_of(thinking)
             await self._end_thinking(thinking, bounds, clock)
         finally:
-            timer.cancel()
+            if timer is not None:
+                timer.cancel()
             thinking.cancel()
         if self.ended_by == "timeout":
             return failure(f"the brain did not end within {bounds.limit_s:g} s and was ended")
@@ -85,8 +92,7 @@ class Run:
             return failure(f"the brain gave no sign of progress for {bounds.silence_s:g} s and was ended")
         return None
 
-    async def _keep_time(self, bounds: Bounds, clock: Clock) -> None:
-        until = clock.boot() + bounds.limit_s
+    async def _keep_time(self, bounds: Bounds, clock: Clock, until: float) -> None:
         while True:
             now = clock.boot()
             silent_at = self.hands.quiet_since + bounds.silence_s if bounds.silence_s is not None else until + 1

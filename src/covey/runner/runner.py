@@ -20,7 +20,7 @@ from covey.runner.lanes import TRY_AGAIN_S, Lanes
 from covey.runner.orphans import Suspect, free_the_gone
 from covey.runner.place import Place
 from covey.runner.run import MARGIN_S
-from covey.runner.standing import Standing, standing
+from covey.runner.standing import AHEAD_S, Standing, standing
 from covey.runner.work import Work
 from covey.store import Store
 
@@ -29,7 +29,9 @@ log = logging.getLogger("covey.runner")
 POLL_S = 1.0
 IDLE_POLL_S = 3.0
 STIRRED_S = 90.0
-"""An agent of which nothing was heard for so long polls less often: longer than any backoff, so that a retry is not late for it."""
+"""An agent of which nothing was heard for so long looks less often, if a look each second is dear: longer than any backoff."""
+FEW = 64
+"""In a fleet of so many agents at most each looks within a second of any change: a look is cheap, and changes are told by the stamp."""
 
 
 class Runner:
@@ -61,12 +63,16 @@ class Runner:
         self._lanes = Lanes(place, self._trouble)
         self._condenser = Condenser(place, lambda: self.ready() and not self.busy)
         self._ring = asyncio.Event()
+        """The poll is to look."""
         self._takes_work = True
         self._troubled = False
         self.led = True
         """Whether the fleet had a leader when it last looked."""
-        self._stirred_at = clock.boot()
-        """When there was last anything for it."""
+        self._stirred_at = self._looked_at = clock.boot() - STIRRED_S
+        """When there was last anything for it, and when it last looked."""
+        self._seen: int | None = None
+        self._rests_until = 0.0
+        """Until then, and as long as the stamp is what it was, a look would find what the last one found."""
         self._heard_at = clock.boot()
         """When the store last took a heartbeat, and with it renewed all leases."""
         self._loops: list[asyncio.Task[None]] = []
@@ -110,7 +116,7 @@ class Runner:
     async def start(self) -> None:
         """Begin to beat, poll and work."""
         self._stop_listening = self._store.bell.listen(self.agent.id, self._rung)
-        self._loops = [asyncio.create_task(self._beat_on()), asyncio.create_task(self._poll_on())]
+        self._loops = [asyncio.create_task(loop) for loop in (self._beat_on(), self._poll_on(), self._tick_on())]
         self._lanes.start()
         if self.agent.summaries == "brain":
             self._condenser.start()
@@ -185,7 +191,7 @@ class Runner:
             self._lanes.end("lost")
 
     async def _poll_on(self) -> None:
-        """Look each second, less often after a long silence, sooner when rung; a busy agent not more often than its debounce (M4b)."""
+        """Look when rung, or when the tick says so; a busy agent not more often than its debounce (M4b)."""
         while True:
             try:
                 await self.poll()
@@ -195,22 +201,31 @@ class Runner:
                 log.exception("%s: a poll failed; the next one comes", self.agent.id)
             if self.busy:
                 await self._clock.sleep(self._settings.wake_debounce_s)
-            stirred = self.busy or self._clock.boot() - self._stirred_at < STIRRED_S
-            await self._rung_or(POLL_S if stirred else IDLE_POLL_S)
+            await self._ring.wait()
+            self._ring.clear()
 
-    async def _rung_or(self, seconds: float) -> None:
-        ring = asyncio.ensure_future(self._ring.wait())
-        pause = asyncio.ensure_future(self._clock.sleep(seconds))
-        try:
-            await asyncio.wait({ring, pause}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ring.cancel()
-            pause.cancel()
-        self._ring.clear()
+    async def _tick_on(self) -> None:
+        """Have it look each second, if there may be anything to see: this makes good a hint that was lost (M4b)."""
+        while True:
+            await self._clock.sleep(POLL_S)
+            if self._is_to_look():
+                self._ring.set()
+
+    def _is_to_look(self) -> bool:
+        """Whether another look may find what the last one did not. Where a look is dear, who is not lively looks less often."""
+        now, stamp = self._clock.boot(), self._store.stamp()
+        if stamp is not None and stamp.changes == self._seen and now < self._rests_until:
+            return False
+        cheap = stamp is not None and len(self._settings.agents) <= FEW
+        lively = cheap or self.busy or now - self._stirred_at < STIRRED_S
+        return now - self._looked_at >= (POLL_S if lively else IDLE_POLL_S) - POLL_S / 2
 
     async def poll(self) -> Standing:
         """Look at what is ready and how flags and leases stand, and act on it."""
+        self._looked_at, stamp, self._rests_until = self._clock.boot(), self._store.stamp(), 0.0
         found = await self._store.read(standing, self.agent.id, self._held(), self._settings.digest_s)
+        if found.rests and stamp is not None:
+            self._seen, self._rests_until = stamp.changes, self._looked_at + AHEAD_S
         self._takes_work, self._lanes.stopped = found.takes_work, found.stopped
         if self.busy or found.mail or found.tasks:
             self._stirred_at = self._clock.boot()

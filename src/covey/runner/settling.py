@@ -21,7 +21,7 @@ from covey.planning import proposing
 from covey.planning.delegating import delegate, is_unasked
 from covey.runner import balloting, remembering, team_work
 from covey.runner.prompts import prompt_of
-from covey.runner.taking import beat, take
+from covey.runner.taking import beat, take_next
 from covey.runner.work import Limits, Work
 from covey.store import Transaction
 from covey.tasks import adding, runs, working
@@ -66,7 +66,7 @@ def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: i
 def settle_and_take(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, node: str, pid: int) -> Work | None:
     """As `settle`, and what comes next in the same lane, in one commit."""
     settle(tx, work, outcome, limits, pid)
-    return take(tx, work.agent, work.lane, node, pid, limits)
+    return take_next(tx, work.agent, work.lane, node, limits)
 
 
 def _settle_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:

@@ -9,7 +9,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
+from covey.base.clock import Clock
 from covey.base.errors import StoreBusy, StoreUnavailable
 from covey.contexts.indexing import index_archived
 from covey.messages import indexing, releasing, sweeping
@@ -26,10 +28,28 @@ DUE = statement(__package__, "due")
 Part = Callable[[Transaction], int]
 
 
-def due(tx: Transaction, start_s: float) -> bool:
-    """Whether the sweep has work: one query over indexes."""
-    row = tx.one(DUE, now=tx.now, not_started=tx.now - start_s, left_lying=tx.now - working.LEFT_LYING_S)
+AHEAD_S = 15.0
+"""If nothing falls due within so long, nobody needs to look meanwhile, unless somebody writes."""
+
+
+def due(tx: Transaction, start_s: float, ahead_s: float = 0.0) -> bool:
+    """Whether the sweep has work, or will have so far ahead: one query over indexes."""
+    at = tx.now + ahead_s
+    row = tx.one(DUE, now=at, not_started=at - start_s, left_lying=at - working.LEFT_LYING_S)
     return bool(row and row.anything)
+
+
+class Due(NamedTuple):
+    """Whether anything is due, and whether anything will be soon."""
+
+    now: bool
+    soon: bool
+
+
+def look(tx: Transaction, start_s: float) -> Due:
+    """What the sweep has to do."""
+    now = due(tx, start_s)
+    return Due(now, now or due(tx, start_s, AHEAD_S))
 
 
 def return_not_started(tx: Transaction, start_s: float) -> int:
@@ -104,11 +124,17 @@ PARTS: tuple[Part, ...] = (
 
 
 class Sweeper:
-    """The sweep, for whoever leads, or for each agent while nobody does. `start_s`: how long a claim may be without a started brain."""
+    """The sweep, for whoever leads, or for each agent while nobody does. `start_s`: how long a claim may be without a started brain.
 
-    def __init__(self, store: Store, start_s: float) -> None:
+    While nobody writes and nothing falls due a round reads the store's stamp alone.
+    """
+
+    def __init__(self, store: Store, start_s: float, clock: Clock) -> None:
         self._store = store
         self._start_s = start_s
+        self._clock = clock
+        self._seen: int | None = None
+        self._rests_until = 0.0
         self._parts: tuple[Part, ...] = (*PARTS, partial(return_not_started, start_s=start_s))
 
     async def one_round(self, _fence: int = 0) -> int:
@@ -118,13 +144,25 @@ class Sweeper:
             StoreBusy, StoreUnavailable: The store can't be had; the next round comes.
         """
         done = 0
-        while await self._store.read(due, self._start_s):
+        while not self._rests() and await self._is_due():
             found = await asyncio.gather(*(self._store.write(part) for part in self._parts), return_exceptions=True)
             count = sum(self._count(*each) for each in zip(self._parts, found, strict=True))
             if count == 0:
                 break
             done += count
         return done
+
+    def _rests(self) -> bool:
+        """Whether nothing can be due: nobody has written since it was so for some time to come."""
+        stamp = self._store.stamp()
+        return stamp is not None and stamp.changes == self._seen and self._clock.boot() < self._rests_until
+
+    async def _is_due(self) -> bool:
+        stamp, began = self._store.stamp(), self._clock.boot()
+        found = await self._store.read(look, self._start_s)
+        if stamp is not None and not found.soon:
+            self._seen, self._rests_until = stamp.changes, began + AHEAD_S
+        return found.now
 
     def _count(self, part: Part, answer: int | BaseException) -> int:
         if isinstance(answer, StoreBusy | StoreUnavailable):

@@ -31,12 +31,19 @@ def take(tx: Transaction, agent: str, lane: Lane, node: str, pid: int | None, li
     Raises:
         Conflict: Another process is this agent now.
     """
+    work = take_next(tx, agent, lane, node, limits)
+    if work is not None:
+        beat(tx, agent, pid)
+    return work
+
+
+def take_next(tx: Transaction, agent: str, lane: Lane, node: str, limits: Limits) -> Work | None:
+    """As `take`, for an agent whose heart has just beaten in the same commit."""
     only = gating.gate(tx, agent) if limits.paid else "all"
     work = _take_mail(tx, agent, limits, only) if lane == "mail" else _take_task(tx, agent, node, limits, only)
     if work is not None:
         work = msgspec.structs.replace(work, session=sessions.current(tx, agent).number)
         runs.open_run(tx, work.run_id, item=work.item, kind=work.kind, agent=agent, node=node, attempt=work.attempt)
-        beat(tx, agent, pid)
     return work
 
 
@@ -91,7 +98,8 @@ def _pass_on(tx: Transaction, agent: str, token: str, answer: Message, limits: L
 
 def _take_task(tx: Transaction, agent: str, node: str, limits: Limits, only: Only) -> Work | None:
     run_id = tx.new_id("run")
-    claimed = working.claim(tx, agent, run_id, lease_s=limits.lease_s, only=only, pressing=pressing.pressed(tx, node))
+    pressed = pressing.pressed(tx, node)
+    claimed = working.claim(tx, agent, run_id, lease_s=limits.lease_s, only=only, pressing=pressed, starts=limits.near)
     if claimed is None:
         return None
     task, token = claimed

@@ -7,7 +7,7 @@ from typing import Any
 from covey.agents import configuring, roster
 from covey.agents.model import SYSTEM
 from covey.brains.model import Asked, Turn
-from covey.contexts import checkpoints, entries, sessions
+from covey.contexts import checkpoints, reading, sessions
 from covey.messages import reading as mail
 from covey.messages.envelope import enveloped
 from covey.messages.model import MAX_ATTEMPTS, Message
@@ -43,7 +43,7 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         answer=_answer(tx, task.waiting_for) if task is not None and task.waiting_for is not None else None,
         parts=tasks.children(tx, task.task_id) if task is not None else [],
         guidance=guidance(tx, work),
-        context=[{"kind": entry.kind, "text": entry.text, "at": entry.at} for entry in entries.live(tx, work.agent)],
+        context=reading.told(tx, work.agent),
         session=f"{work.agent}-{session.number}",
         fresh=session.fresh,
         checkpoint=checkpoints.told(tx, work.agent) if session.fresh else "",

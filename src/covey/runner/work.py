@@ -24,12 +24,15 @@ class Limits(NamedTuple):
     max_context: int
     paid: bool = False
     """Whether its brain costs money or acts outside (P3)."""
+    near: bool = False
+    """Whether its brain is in the agent's own process, so that it starts with the claim (K4a)."""
 
     @classmethod
     def of(cls, settings: Settings, agent: AgentSettings) -> Limits:
         """An agent's, by the fleet's settings."""
-        paid = agent.brain.kind in PAID_KINDS
-        return cls(settings.lease_s, settings.digest_s, settings.wait_s, settings.hard_cap_s, agent.max_context, paid)
+        kind = agent.brain.kind
+        times = (settings.lease_s, settings.digest_s, settings.wait_s, settings.hard_cap_s)
+        return cls(*times, agent.max_context, kind in PAID_KINDS, kind not in ("command", "external"))
 
 
 class Work(msgspec.Struct, frozen=True):

@@ -24,8 +24,11 @@ class Bell(Protocol):
         """Hint to all who listen under these names."""
         ...
 
-    def listen(self, name: str, hint: Callable[[], None]) -> Callable[[], None]:
-        """Call `hint` on the running loop at each ring; the answer stops listening."""
+    def listen(self, name: str, hint: Callable[[], None], *, far_after_s: float = 0.0) -> Callable[[], None]:
+        """Call `hint` on the running loop at each ring; the answer stops listening.
+
+        `far_after_s`: who listens for a moment only may hear other processes after so long, which spares most of them the cost of it.
+        """
         ...
 
     def close(self) -> None:
@@ -56,28 +59,48 @@ class DatagramBell:
             with contextlib.suppress(OSError):
                 self._sender.sendto(b"!", self._address(name))
 
-    def listen(self, name: str, hint: Callable[[], None]) -> Callable[[], None]:
+    def listen(self, name: str, hint: Callable[[], None], *, far_after_s: float = 0.0) -> Callable[[], None]:
         """Bind the socket of this name, in the place of an earlier one, and call `hint` once for all rings that wait."""
+        near = (asyncio.get_running_loop(), hint)
+        far: list[Callable[[], None]] = []
+
+        def hear_far() -> None:
+            with contextlib.suppress(OSError):  # then rings are lost, as they may be
+                far.append(self._listen_far(name, near))
+
+        timer = near[0].call_later(far_after_s, hear_far) if far_after_s else None
+        if timer is None:
+            far.append(self._listen_far(name, near))
+        self._near[name] = near
+
+        def stop() -> None:
+            if self._near.get(name) is near:
+                del self._near[name]
+            if timer is not None:
+                timer.cancel()
+            for each in far:
+                each()
+
+        return stop
+
+    def _listen_far(self, name: str, near: tuple[asyncio.AbstractEventLoop, Callable[[], None]]) -> Callable[[], None]:
+        """Hear other processes too; the answer stops it."""
         receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
         mine = self._bind(receiver, name)
-        near = (asyncio.get_running_loop(), hint)
 
         def drain() -> None:
             with contextlib.suppress(BlockingIOError):
                 while receiver.recv(16):
                     pass
-            hint()
+            near[1]()
 
         def stop() -> None:
-            if self._near.get(name) is near:
-                del self._near[name]
             self._unbind(name, mine)
             with contextlib.suppress(RuntimeError):  # its loop has ended before
                 near[0].remove_reader(receiver)
             receiver.close()
 
         near[0].add_reader(receiver, drain)
-        self._near[name] = near
         return stop
 
     def _bind(self, receiver: socket.socket, name: str) -> int:

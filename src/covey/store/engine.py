@@ -8,6 +8,7 @@ from typing import Protocol
 
 from covey.base.ids import Ids
 from covey.store.transaction import Transaction
+from covey.store.turns import Stamp
 
 
 class Writer(Protocol):
@@ -91,6 +92,10 @@ class Engine(Protocol):
 
     def vacuum(self) -> None:
         """Give room that is no longer used back to the disk."""
+        ...
+
+    def stamp(self) -> Stamp | None:
+        """How many commits there were, known without a query; None where that is not known."""
         ...
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ class NotifyBell:
             there[0].call_soon_threadsafe(there[1])
         return True
 
-    def listen(self, name: str, hint: Callable[[], None]) -> Callable[[], None]:
+    def listen(self, name: str, hint: Callable[[], None], *, far_after_s: float = 0.0) -> Callable[[], None]:  # noqa: ARG002 - all are heard at once
         """Call `hint` at each ring for this name."""
         mine = (asyncio.get_running_loop(), hint)
         self._hints[name] = mine

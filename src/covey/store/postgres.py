@@ -17,6 +17,7 @@ from covey.store.migrate import migrations
 from covey.store.notify import NotifyBell
 from covey.store.postgres_errors import outside
 from covey.store.postgres_sessions import NOW, PostgresReader, PostgresWriter
+from covey.store.turns import Stamp
 
 __all__ = ["NotifyBell", "PostgresEngine"]
 
@@ -119,6 +120,10 @@ class PostgresEngine:
         with outside(), self.open() as db:
             db.execute("SET statement_timeout = 0")
             db.execute("VACUUM (ANALYZE, SKIP_LOCKED)")
+
+    def stamp(self) -> Stamp | None:
+        """A server tells it to nobody who does not ask."""
+        return None
 
     def close(self) -> None:
         """Nothing is held by the engine itself."""

@@ -16,7 +16,7 @@ from covey.store.migrate import Migration, migrations
 from covey.store.sqlite_errors import plain_errors
 from covey.store.sqlite_sessions import INSERT_EVENT, SqliteReader, SqliteWriter
 from covey.store.transaction import Event, encode_json
-from covey.store.turns import turn, turn_holder, unavailable
+from covey.store.turns import Stamp, StampReader, turn, turn_holder, unavailable
 
 __all__ = ["SqliteEngine", "turn_holder"]
 
@@ -39,6 +39,7 @@ class SqliteEngine:
         self.full = full
         self.readers = readers
         self.lock_path = path.with_name(path.name + ".lock")
+        self._stamp = StampReader(self.lock_path)
         self._is_new = not path.exists()
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -142,8 +143,13 @@ class SqliteEngine:
             with turn(self.lock_path, self.clock):
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
+    def stamp(self) -> Stamp | None:
+        """How many commits there were, without a query."""
+        return self._stamp.read()
+
     def close(self) -> None:
-        """Nothing is held by the engine itself."""
+        """Give back the descriptor of the stamp."""
+        self._stamp.close()
 
 
 def _has_table(db: apsw.Connection, name: str) -> bool:

@@ -111,6 +111,8 @@ class SqliteWriter:
             if tx.events:
                 self._db.executemany(INSERT_EVENT, tx.events)
             self._db.execute("COMMIT")
+        if tx.writes or tx.changed:
+            self._turn.count(changed=tx.changed)
 
     def rollback(self) -> None:
         """Undo the whole batch, unless SQLite has done so itself."""
@@ -129,6 +131,8 @@ class SqliteWriter:
         try:
             self._db.close()
         finally:
+            if mine:
+                self._turn.give()
             self._turn.close()
 
 

@@ -25,13 +25,15 @@ class Statement:
     """One SQL statement in both spellings. `make` turns a row into a named tuple; the connection fills it in.
 
     `values` puts parameters into the order in which SQLite numbers them: bound by place they cost a fifth less than by name.
+    `is_quiet`: it writes what nobody waits for (a sign of life, how far a reader has got), so that no poll looks because of it.
     """
 
-    __slots__ = ("make", "name", "postgres", "sqlite", "values", "writes")
+    __slots__ = ("is_quiet", "make", "name", "postgres", "sqlite", "values", "writes")
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, *, is_quiet: bool = False) -> None:
         bare = _COMMENT.sub("", text).strip()
         self.name = name
+        self.is_quiet = is_quiet
         self.sqlite = _FOR_POSTGRES.sub("", bare)
         self.postgres = to_postgres(bare)
         self.writes = _writes(_BLOCK.sub("", self.sqlite).upper())
@@ -64,9 +66,9 @@ def to_postgres(text: str) -> str:
     return _PARAMETER.sub(r"%(\1)s", text)
 
 
-def statement(package: str | None, name: str) -> Statement:
+def statement(package: str | None, name: str, *, is_quiet: bool = False) -> Statement:
     """The statement in `sql/NAME.sql` of a feature's package."""
-    return Statement(f"{package}:{name}", (_folder(package) / f"{name}.sql").read_text(encoding="utf-8"))
+    return Statement(f"{package}:{name}", (_folder(package) / f"{name}.sql").read_text(encoding="utf-8"), is_quiet=is_quiet)
 
 
 def _folder(package: str | None) -> Path:

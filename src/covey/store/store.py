@@ -15,7 +15,8 @@ from covey.store.batches import Job
 from covey.store.bell import Bell
 from covey.store.engine import Engine, Reader
 from covey.store.transaction import Broken, Retry, Transaction
-from covey.store.writing import WriterThread
+from covey.store.turns import Stamp
+from covey.store.writing import WriterThread, answer
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -83,11 +84,27 @@ class Store:
                 job.answer()
         self._patience = loop.call_later(self._patience_s / 6, self._lose_patience, loop) if self._waiting else None
 
+    def stamp(self) -> Stamp | None:
+        """How many commits there were, of all processes, known without a query; None if it is not known, so that one must look."""
+        return self.engine.stamp()
+
     async def read(self, verb: Callable[Concatenate[Transaction, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """What the verb answers, from one snapshot."""
         if self.closed:
             raise StoreUnavailable("the store is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: self._read(verb, args, kwargs))
+        job = Job(verb, args, kwargs, asyncio.get_running_loop())
+        self._executor.submit(self._read_for, job)
+        assert job.future is not None
+        result: R = await job.future
+        return result
+
+    def _read_for(self, job: Job) -> None:
+        """Read, and answer on the caller's loop: by one call, where `run_in_executor` takes a chain of two futures."""
+        try:
+            job.result = self._read(job.verb, job.args, job.kwargs)
+        except Exception as error:  # noqa: BLE001 - it is the caller's
+            job.error = error
+        answer([job])
 
     def _read(self, verb: Callable[..., R], args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
         """Run it on a connection that waits, or a new one; a connection that was lost while it waited is no reason to fail."""

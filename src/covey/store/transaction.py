@@ -67,8 +67,8 @@ class ReadOnly(CoveyError):
     code = "failed"
 
 
-Mark = tuple[float, int, int, int, int]
-"""Where a transaction stands before a verb: its time, and how many writes, events, bells and locks it has."""
+Mark = tuple[float, int, int, int, int, int]
+"""Where a transaction stands before a verb: its time, and how many writes, quiet writes, events, bells and locks it has."""
 
 
 class Transaction:
@@ -77,7 +77,7 @@ class Transaction:
     `now` is store time in Unix seconds: it never stands still between commits and never goes back (T2).
     """
 
-    __slots__ = ("_bells", "_connection", "_held", "_ids", "_read_only", "events", "now", "writes")
+    __slots__ = ("_bells", "_connection", "_held", "_ids", "_quiet", "_read_only", "events", "now", "writes")
 
     def __init__(
         self, connection: Connection, now: float, ids: Ids, *, read_only: bool = False, held: Iterable[tuple[str, str]] = ()
@@ -85,6 +85,7 @@ class Transaction:
         self.now = now
         self.events: list[Event] = []
         self.writes = 0
+        self._quiet = 0
         self._connection = connection
         self._ids = ids
         self._read_only = read_only
@@ -96,6 +97,11 @@ class Transaction:
     def bells(self) -> set[str]:
         """Whom to wake after the commit."""
         return set(self._bells)
+
+    @property
+    def changed(self) -> bool:
+        """Whether it changes anything that somebody may wait for; quiet writes alone do not."""
+        return self.writes > self._quiet or bool(self.events or self._bells)
 
     def one(self, statement: Statement, **params: Any) -> Row | None:
         """The first row the statement answers with, or None."""
@@ -117,6 +123,7 @@ class Transaction:
         if self._read_only:
             raise ReadOnly(f"{statement.name} writes inside a read; call it by write")
         self.writes += 1
+        self._quiet += statement.is_quiet
 
     def lock(self, kind: str, item: str) -> None:
         """Nobody else checks and acts on this thing until the commit. Call it before the check, and read `now` after it.
@@ -161,11 +168,11 @@ class Transaction:
 
     def mark(self) -> Mark:
         """Where it stands, so that `forget` can go back to it."""
-        return self.now, self.writes, len(self.events), len(self._bells), len(self._held)
+        return self.now, self.writes, self._quiet, len(self.events), len(self._bells), len(self._held)
 
     def forget(self, mark: Mark) -> None:
         """Drop the news, bells and locks of a verb whose rows were undone."""
-        self.now, self.writes, events, bells, locks = mark
+        self.now, self.writes, self._quiet, events, bells, locks = mark
         del self.events[events:]
         self._bells = dict.fromkeys(list(self._bells)[:bells])
         self._held = dict.fromkeys(list(self._held)[:locks])

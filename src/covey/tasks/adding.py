@@ -67,8 +67,8 @@ def add(
             field="dependencies",
         )
     first = repeating.begin(tx, ident, draft, checked, by) if draft.schedule is not None else None
-    _store(tx, ident, draft, checked, by, needs, first, origin=origin, parent=parent, schedule=schedule, visited=visited)
-    return reading.show(tx, ident)
+    row = _store(tx, ident, draft, checked, by, needs, first, origin=origin, parent=parent, schedule=schedule, visited=visited)
+    return Task.from_row(row, sorted(need.id for need in needs))
 
 
 def _check_creator(draft: TaskDraft, by: Caller) -> None:
@@ -156,13 +156,13 @@ def _store(
     parent: str | None,
     schedule: str | None,
     visited: tuple[str, ...],
-) -> None:
+) -> Row:
     unmet = [need for need in needs if need.state not in ("done", "failed", "cancelled")]
     blockers = len(unmet) + draft.approval
     state = "blocked" if blockers else "queued"
     urgent, sort_key = order_of(checked.priority, tx.now, TASK_LEVEL_S)
     queue = queue_of(checked.agent, checked.capability, checked.priority)
-    tx.run(
+    row = tx.one(
         ADD,
         id=ident,
         description=draft.description,
@@ -208,6 +208,7 @@ def _store(
     )
     if not blockers:
         ring_queue(tx, queue)
+    return row
 
 
 def path_of_needs(tx: Transaction, start: str, goal: str | None) -> list[str]:

@@ -29,6 +29,8 @@ class Ended(NamedTuple):
     """One task that has just ended; `cause` is the id of the one that took it along, if any."""
 
     row: Row
+    """As it was before."""
+    after: Row
     state: str
     result: dict[str, object] | None
     error: str | None
@@ -53,8 +55,8 @@ def end(
     error: str | None = None,
     failed_by: str | None = None,
     by: str | None = None,
-) -> None:
-    """Close a task, locked before, by a move of the table; all that needed it moves on or fails with it; each hearer is told once.
+) -> Row:
+    """The row of a task, locked before, closed by a move of the table; all that needed it moves on or fails; each hearer is told once.
 
     `by` is who did it by hand: it needs no telling.
     """
@@ -69,6 +71,7 @@ def end(
         ended.append(_close(tx, waiting, step.move, joined, step.error, None, step.cause))
         line.extend(_next_steps(tx, ended[-1]))
     _tell_all(tx, ended, by)
+    return ended[0].after
 
 
 def _close(
@@ -77,7 +80,7 @@ def _close(
     state = after_move(row.state, move)
     error = fit(error, ERROR_BYTES) if error else None
     text = msgspec.json.encode(result).decode() if result is not None else None
-    tx.run(END, id=row.id, state=state, result=text, error=error, failed_by=failed_by or row.failed_by, now=tx.now)
+    after = tx.one(END, id=row.id, state=state, result=text, error=error, failed_by=failed_by or row.failed_by, now=tx.now)
     tx.happened(
         f"task.{state}",
         agent=row.holder or row.agent,
@@ -85,7 +88,7 @@ def _close(
         error=error[:500] if error else None,
         took_s=round(tx.now - row.claimed_at, 3) if row.claimed_at else None,
     )
-    return Ended(row, state, result, error, cause)
+    return Ended(row, after, state, result, error, cause)
 
 
 def _next_steps(tx: Transaction, ended: Ended) -> list[_Step]:

@@ -40,42 +40,29 @@ LEFT_LYING_S = 60.0
 
 @relaxed
 def claim(
-    tx: Transaction, agent: str, run_id: str, *, lease_s: float, only: Only = "all", pressing: bool = False
+    tx: Transaction, agent: str, run_id: str, *, lease_s: float, only: Only = "all", pressing: bool = False, starts: bool = False
 ) -> tuple[Task, str] | None:
     """The best waiting task of the agent's queues, running under a lease, and its token; None if nothing waits (K2, K4).
 
     Of any number of claimers one wins. `attempts` rises here and nowhere else. An agent that is paused or stopped gets nothing; one
     behind an open breaker neither, but the one that is let through when it is half-open (H6).
     `only`: the rest waits, since it would cost money that nobody granted (P3). `pressing`: what is neither urgent nor high waits, since
-    the machine is short of something (H10).
+    the machine is short of something (H10). `starts`: the brain is in the process that claims, so it starts with the claim (K4a).
     """
     if pressing and tx.one(PRESSING, agent=agent, now=tx.now) is None:
         return None
     token = tx.new_token()
-    row = _claimed(tx, agent, token, run_id, lease_s, through=0, only=only, pressing=pressing)
+    given = {
+        "agent": agent, "token": token, "run_id": run_id, "lease_ends": tx.now + lease_s, "now": tx.now,
+        "started_at": tx.now if starts else None, "only": ONLY.index(only), "me": f"%{refusing.mark(agent)}%", "pressing": int(pressing),
+    }  # fmt: skip
+    row = tx.one(CLAIM, **given, through=0)
     if row is None and breaking.open_of(tx, agent) is not None and breaking.lets_through(tx, agent, run_id):
-        row = _claimed(tx, agent, token, run_id, lease_s, through=1, only=only, pressing=pressing)
+        row = tx.one(CLAIM, **given, through=1)
     if row is None:
         return None
     tx.happened("task.claimed", agent=agent, subject=row.id, attempt=row.attempts, run=run_id)
     return reading.with_needs(tx, row), token
-
-
-def _claimed(
-    tx: Transaction, agent: str, token: str, run_id: str, lease_s: float, *, through: int, only: Only, pressing: bool
-) -> Row | None:
-    return tx.one(
-        CLAIM,
-        agent=agent,
-        token=token,
-        run_id=run_id,
-        lease_ends=tx.now + lease_s,
-        now=tx.now,
-        through=through,
-        only=ONLY.index(only),
-        me=f"%{refusing.mark(agent)}%",
-        pressing=int(pressing),
-    )
 
 
 @relaxed
@@ -116,9 +103,9 @@ def finish(tx: Transaction, agent: str, token: str, summary: str, data: dict[str
     """
     row = _held(tx, agent, token)
     result = {"summary": fit(summary, RESULT_BYTES), "data": msgspec.json.decode(data_text(data, "data")) if data else {}, "by": agent}
-    ending.end(tx, row, "finish", result=result)
+    done = ending.end(tx, row, "finish", result=result)
     living.acted(tx, agent, tasks=1, task_s=max(0.0, tx.now - (row.started_at or row.claimed_at)))
-    return reading.show(tx, row.id)
+    return reading.with_needs(tx, done)
 
 
 def fail(

@@ -1,8 +1,8 @@
 -- Hand the best waiting task of an agent's queues to it: of all (`only` 0), of what planning did not make (1), of what a person asked for (2);
--- of urgent and high work alone if `pressing`.
+-- of urgent and high work alone if `pressing`. `started_at` is given where the brain starts with the claim.
 UPDATE tasks
    SET state = 'running', holder = :agent, token = :token, run_id = :run_id, lease_ends = :lease_ends, attempts = attempts + 1,
-       claimed_at = :now, started_at = NULL, progress = NULL, progress_at = NULL
+       claimed_at = :now, started_at = :started_at, progress = NULL, progress_at = NULL
  WHERE state = 'queued' AND seq = (
    SELECT t.seq
      FROM agents a

@@ -14,7 +14,7 @@ from covey.store import Row, Transaction, statement
 from covey.tasks.ending import RESULT_BYTES
 from covey.teams.decomposing import SUCCESS_AT, aggregated
 from covey.teams.runs import reading
-from covey.teams.runs.model import TeamDraft, TeamRun, TeamStep
+from covey.teams.runs.model import TeamDraft, TeamStep, bell_of
 
 END = statement(__package__, "end")
 
@@ -25,32 +25,30 @@ MOST_LETTERS = 50
 
 def end(tx: Transaction, row: Row, why: str | None = None, *, cancelled: bool = False) -> None:
     """Close a run, locked before, by its steps' results; tell whoever asked for it, and the operator."""
-    run, draft = reading.show(tx, row.id), reading.draft_of(row)
-    whole = aggregated([reading.result_of(step) for step in run.results])
+    draft, steps = reading.draft_of(row), reading.steps_of(tx, row.id)
+    whole = aggregated([reading.result_of(step) for step in steps])
     quality: float = whole["quality_score"]
     state: Literal["done", "failed", "cancelled"] = "done" if quality >= SUCCESS_AT else "failed"
     state = "cancelled" if cancelled else state
-    tx.run(END, id=row.id, state=state, quality=quality, summary=fit(whole["summary"], RESULT_BYTES), why=why, now=tx.now)
-    tx.happened(
-        f"team.{state}", agent=draft.supervisor, subject=row.id, quality=round(quality, 4), done=run.done, of=run.total, why=why,
-    )  # fmt: skip
-    _tell(tx, row, draft, reading.show(tx, row.id))
+    summary, done = fit(whole["summary"], RESULT_BYTES), sum(step.state == "done" for step in steps)
+    tx.run(END, id=row.id, state=state, quality=quality, summary=summary, why=why, now=tx.now)
+    tx.happened(f"team.{state}", agent=draft.supervisor, subject=row.id, quality=round(quality, 4), done=done, of=len(steps), why=why)
+    tx.ring(bell_of(row.id, "news"))
+    tx.ring(bell_of(row.id, "end"))
+    head = f"{row.id} is {state}: {done} of {len(steps)} steps are done (quality {quality:.2f}). {why or ''}".strip()
+    _tell(tx, row, draft, f"Team run {state}: {draft.goal[:200]}", head, summary, steps)
 
 
-def _tell(tx: Transaction, row: Row, draft: TeamDraft, run: TeamRun) -> None:
-    subject = f"Team run {run.state}: {draft.goal[:200]}"
-    head = (
-        f"{run.team_id} is {run.state}: {run.done} of {run.total} steps are done (quality {run.quality_score:.2f}). {run.why or ''}".strip()
-    )
+def _tell(tx: Transaction, row: Row, draft: TeamDraft, subject: str, head: str, summary: str, steps: Sequence[TeamStep]) -> None:
     if row.created_by != OPERATOR:
-        sending.notify(tx, row.created_by, subject, f"{head}\n\n{run.summary}", related_tasks=_tasks(run.results), prompts=True)
+        sending.notify(tx, row.created_by, subject, f"{head}\n\n{summary}", related_tasks=_tasks(steps), prompts=True)
     if draft.forward if draft.forward is not None else row.created_by == OPERATOR:
-        letters = pages([f"{head}\n", *map(verbatim, run.results)], LETTER_BYTES)
+        letters = pages([f"{head}\n", *map(verbatim, steps)], LETTER_BYTES)
         for number, body in enumerate(letters[:MOST_LETTERS], 1):
             of = f" ({number} of {len(letters)})" if len(letters) > 1 else ""
-            sending.notify(tx, OPERATOR, subject + of, body, related_tasks=_tasks(run.results))
+            sending.notify(tx, OPERATOR, subject + of, body, related_tasks=_tasks(steps))
         if len(letters) > MOST_LETTERS:
-            sending.notify(tx, OPERATOR, subject, f"The rest is in the run: covey team show {run.team_id}")
+            sending.notify(tx, OPERATOR, subject, f"The rest is in the run: covey team show {row.id}")
 
 
 def _tasks(steps: Sequence[TeamStep]) -> list[str]:

@@ -8,7 +8,7 @@ from covey.agents.model import THE_SYSTEM
 from covey.store import Row, Transaction, statement
 from covey.tasks import changing
 from covey.tasks import reading as tasks
-from covey.tasks.model import ENDED, OPEN
+from covey.tasks.model import OPEN
 
 OUT_STEPS = statement(__package__, "out_steps")
 OPEN_STEPS = statement(__package__, "open_steps")
@@ -27,15 +27,14 @@ def collected(tx: Transaction, run: Row) -> list[Row]:
 
 
 def _close(tx: Transaction, run: Row, step: Row) -> None:
-    task = tasks.seek(tx, step.task_id)
-    if task is None or task.state not in ENDED:
+    if step.task_state is None:
         end_step(tx, run, step.place, "cancelled", None, "its task is gone")
         return
-    state, error = task.state, task.error
-    data = (msgspec.json.decode(task.result) or {}).get("data") if task.result else None
+    state, error = step.task_state, step.error
+    data = (msgspec.json.decode(step.result) or {}).get("data") if step.result else None
     if state == "done" and isinstance(data, dict) and data.get("success") is False:
         state, error = "failed", str(data.get("error") or "its worker reported no success")
-    end_step(tx, run, step.place, state, task.holder or task.agent, error)
+    end_step(tx, run, step.place, state, step.holder or step.agent, error)
 
 
 def end_step(tx: Transaction, run: Row, place: int, state: str, worker: str | None, error: str | None) -> None:

@@ -6,17 +6,19 @@ and two at once do no harm, since the run is locked, and a step's task has an id
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from covey.base.errors import CoveyError
 from covey.store import Row, Transaction, relaxed, statement
 from covey.tasks import reading as tasks
 from covey.tasks.model import OPEN
 from covey.teams.runs import asking, closing, collecting, giving, laying, moving, reading
 from covey.teams.runs.looking import Look
+from covey.teams.runs.model import bell_of
 
-IS_OPEN = statement(__package__, "is_open")
 OF_TASK = statement(__package__, "of_task")
 LOOK_AGAIN = statement(__package__, "look_again")
-WHY = statement(__package__, "why")
+PUT_OFF = statement(__package__, "put_off")
 DUE = statement(__package__, "due")
 
 LOOK_S = 2.0
@@ -42,8 +44,7 @@ def advance_due(tx: Transaction, limit: int = 100) -> int:
             with tx.attempt():
                 advance(tx, ident)
         except CoveyError as error:  # one that can't go on keeps no other from it
-            tx.run(WHY, id=ident, why=error.message)
-            tx.run(LOOK_AGAIN, id=ident, look_at=tx.now + AGAIN_S)
+            tx.run(PUT_OFF, id=ident, why=error.message, look_at=tx.now + AGAIN_S)
     return len(idents)
 
 
@@ -51,28 +52,33 @@ def advance(tx: Transaction, run_id: str) -> None:
     """Take a run as far as it goes now. Doing it twice changes nothing more."""
     tx.lock("team", run_id)
     row = reading.seek(tx, run_id)
-    if row is not None and row.ended_at is None:
-        _go_on(Look(tx, row))
-
-
-def _go_on(look: Look) -> None:
-    """Collect, move on, give out, end."""
-    tx, row = look.tx, look.row
+    if row is None or row.ended_at is not None:
+        return
     if row.state == "planning":
         if not _planned(tx, row):
             return
-        look = Look(tx, reading.found(tx, row.id))
-    out = collecting.collected(tx, row)
+        row = reading.found(tx, run_id)
+    _go_on(Look(tx, row), collecting.collected(tx, row))
+
+
+def begin(look: Look) -> None:
+    """The first steps of a run that has just got them go out."""
+    _go_on(look, [])
+
+
+def _go_on(look: Look, out: Sequence[Row]) -> None:
+    """Beside the steps that are out, move what is stuck, give out what may begin; with none left the run ends."""
+    tx, row = look.tx, look.row
     if look.draft.deadline is not None and look.draft.deadline <= tx.now:
         collecting.give_up(tx, row, "its deadline passed")
         closing.end(tx, row, "its deadline passed before all of it was done")
         return
     moving.move_stuck(look, out)
     giving.give_out(look, out)
-    if tx.one(IS_OPEN, run_id=row.id) is not None:
-        tx.run(LOOK_AGAIN, id=row.id, look_at=tx.now + LOOK_S)
+    if tx.run(LOOK_AGAIN, id=row.id, look_at=tx.now + LOOK_S):
+        tx.ring(bell_of(row.id, "news"))
     else:
-        closing.end(tx, look.row)
+        closing.end(tx, row)
 
 
 def _planned(tx: Transaction, row: Row) -> bool:

@@ -39,8 +39,9 @@ def give_out(look: Look, out: Sequence[Row]) -> None:
     held, more = choosing.loads(step.agent for step in out), choosing.loads(())
     idle: list[Step] = []
     after = 0
-    while _has_room(look, held):
-        page = look.tx.all(WAITING_STEPS, run_id=look.row.id, after=after, limit=PAGE)
+    while page := look.tx.all(WAITING_STEPS, run_id=look.row.id, after=after, limit=PAGE):
+        if not _has_room(look, held):
+            break
         for step in map(step_of, page):
             if not _may_begin(look, step):
                 continue

@@ -10,14 +10,15 @@ from covey.agents import roster
 from covey.base.errors import Invalid
 from covey.store import Row, Transaction, statement
 from covey.teams.runs import choosing, cutting, reading
+from covey.teams.runs.looking import Look
 from covey.teams.runs.model import Step
 
 ADD_STEP = statement(__package__, "add_step")
 CUT = statement(__package__, "cut")
 
 
-def cut(tx: Transaction, row: Row, plan: Sequence[Step] | None, planned_by: str, note: str | None = None) -> None:
-    """Store the steps of a run, by a plan or by rule, and who does them, picked where nobody was named.
+def cut(tx: Transaction, row: Row, plan: Sequence[Step] | None, planned_by: str, note: str | None = None) -> Look:
+    """A look at the run, once its steps are stored, by a plan or by rule, and who does them, picked where nobody was named.
 
     Raises:
         NoWorker: Nobody is able to do a step.
@@ -46,8 +47,9 @@ def cut(tx: Transaction, row: Row, plan: Sequence[Step] | None, planned_by: str,
             wanted=step.wanted,
             needs=msgspec.json.encode(step.needs).decode(),
         )
-    tx.run(CUT, id=row.id, workers=msgspec.json.encode(names).decode(), planned_by=planned_by, note=note)
+    found = tx.one(CUT, id=row.id, workers=msgspec.json.encode(names).decode(), planned_by=planned_by, note=note)
     tx.happened("team.planned", agent=draft.supervisor, subject=row.id, by=planned_by, steps=len(steps), workers=names, note=note)
+    return Look(tx, found, [each for each in candidates if each.name in names])
 
 
 def fall_back(tx: Transaction, row: Row, why: str) -> str | None:

@@ -18,10 +18,12 @@ STATES = statement(__package__, "states")
 class Look:
     """A run within one transaction."""
 
-    def __init__(self, tx: Transaction, row: Row) -> None:
+    def __init__(self, tx: Transaction, row: Row, workers: list[Worker] | None = None) -> None:
         self.tx = tx
         self.row = row
         self.draft = reading.draft_of(row)
+        if workers is not None:
+            self.workers = workers
         self.by = Caller("operator" if row.created_by == OPERATOR else "agent", row.created_by)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -30,6 +31,11 @@ SHOWN_BYTES = 8 * 1024 * 1024
 WINDOW = 3
 """So many tasks of one run a worker has at a time: who is quick gets more of them."""
 GENERAL = "general"
+
+
+def bell_of(run_id: str, what: Literal["news", "end"]) -> str:
+    """The name under which whoever waits for a run hears of it: no agent's, and short enough for a socket's path. Pure."""
+    return f"team.{what}.{hashlib.blake2b(run_id.encode(), digest_size=12).hexdigest()}"
 
 
 class NoWorker(Invalid):

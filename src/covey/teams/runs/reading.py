@@ -57,7 +57,7 @@ def show(tx: Transaction, ident: str, *, results: bool = True) -> TeamRun:
     """
     row = found(tx, ident)
     draft, names = draft_of(row), names_of(row)
-    steps = _steps(tx, ident, results or row.ended_at is not None)
+    steps = steps_of(tx, ident, results=results or row.ended_at is not None)
     run = _run(row, draft, Counter(step.state for step in steps)["done"], len(steps))
     run.results = steps
     run.workers = _workers(tx, names, steps)
@@ -111,14 +111,15 @@ def _run(row: Row, draft: TeamDraft, done: int, total: int) -> TeamRun:
     )
 
 
-def _steps(tx: Transaction, ident: str, results: bool) -> list[TeamStep]:
+def steps_of(tx: Transaction, ident: str, *, results: bool = True) -> list[TeamStep]:
+    """The steps of a run in order; their results word for word, 8 MiB of them at most."""
     rows = tx.all(STEPS, run_id=ident)
     room, last = SHOWN_BYTES, 0
     for row in rows if results else []:
         room -= row.size
         if room < 0:
             break
-        last = row.place
+        last = row.place if row.size else last
     found = {row.place: row.result for row in tx.all(RESULTS, run_id=ident, last=last)} if last else {}
     return [_step(row, found.get(row.place)) for row in rows]
 

@@ -34,7 +34,7 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
     configuring.check_project(tx, draft.project_id, "projectId")
     ident = draft.team_id or tx.new_id("team")
     workers = draft.workers or []
-    tx.run(
+    row = tx.one(
         ADD_RUN,
         id=ident,
         draft=msgspec.json.encode(draft).decode(),
@@ -44,10 +44,8 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
         now=tx.now,
     )
     tx.happened("team.started", agent=draft.supervisor, subject=ident, by=by.name, head=draft.goal[:120], mode=draft.mode, workers=workers)
-    row = reading.found(tx, ident)
     if not asking.ask(tx, row, draft, by):
-        laying.cut(tx, row, None, "caller" if draft.parts else "rules")
-        driving.advance(tx, ident)
+        driving.begin(laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
     return reading.show(tx, ident)
 
 
@@ -79,8 +77,8 @@ def _check_workers(tx: Transaction, draft: TeamDraft) -> None:
                 )
     if draft.workers is None:
         return
-    names = roster.all_names(tx)
     if not draft.workers:
+        names = roster.all_names(tx)
         raise Invalid(
             f"workers is empty; name at least one of {', '.join(names[:20])}, or leave it out.", field="workers", nearest=names[:20]
         )
@@ -100,8 +98,7 @@ def take_plan(tx: Transaction, task_id: str, steps: Sequence[Step], planner: str
         NoWorker: Nobody is able to do a step.
     """
     row = _awaiting(tx, task_id)
-    laying.cut(tx, row, steps, planner)
-    driving.advance(tx, row.id)
+    driving.begin(laying.cut(tx, row, steps, planner))
 
 
 def _awaiting(tx: Transaction, task_id: str) -> Row:
