@@ -45,13 +45,15 @@ class Person:
         return await self.http.post("/sign-in", data=form, headers={**BROWSER, "Origin": URL})
 
     async def look(self, path: str) -> Page:
-        """Load a page; it must be there."""
+        """Load a page after something has happened; it must be there."""
+        self.console.shared.forget()
         answer = await self.http.get(path, headers=BROWSER)
         assert answer.status_code == 200, (answer.status_code, answer.text)
         return Page(answer.text)
 
     async def part(self, path: str, **headers: str) -> Page:
-        """Have a part of a page fetched; it must be there."""
+        """Have a part of a page fetched after a hint that something has happened; it must be there."""
+        self.console.shared.forget()
         answer = await self.http.get(path, headers=HTMX | {"HX-Source": "div#part-body"} | headers)
         assert answer.status_code == 200, (answer.status_code, answer.headers)
         return Page(answer.text)
@@ -114,10 +116,16 @@ class Page(HTMLParser):
 
     @property
     def fields(self) -> dict[str, str]:
-        """The fields of its form, as they are filled in."""
-        return {
-            found["name"]: found.get("value", "") for tag, found in self.tags if tag in ("input", "textarea", "select") and "name" in found
-        }
+        """The fields of its form, as they are filled in: of a choice the option that is chosen, else the first."""
+        found: dict[str, str] = {}
+        choice, chosen = "", False
+        for tag, attributes in self.tags:
+            if tag == "option" and (not chosen or "selected" in attributes):
+                found[choice], chosen = attributes.get("value", ""), True
+            elif tag in ("input", "textarea", "select") and "name" in attributes:
+                found[attributes["name"]] = attributes.get("value", "")
+                choice, chosen = attributes["name"], False
+        return found
 
 
 @asynccontextmanager

@@ -37,7 +37,7 @@ def test_what_is_vendored_is_listed_unchanged_with_its_licence() -> None:
         assert re.fullmatch(r"\d+\.\d+\.\d+", each["version"])
 
 
-@pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: str(path.relative_to(TEMPLATES)))
 def test_no_template_has_anything_inline_or_from_elsewhere(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:|https?://|<script(?![^>]*\ssrc=)|hx-on|hx-vals=.?js", text), path

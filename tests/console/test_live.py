@@ -238,24 +238,25 @@ async def test_a_part_is_made_once_for_all_who_ask_at_once(person: Person) -> No
     await person.look("/")
     person.console.shared.forget()
     before = person.console.shared.made
-    await asyncio.gather(*(person.part("/needs") for _ in range(20)))
+    await asyncio.gather(*(person.http.get("/needs", headers=HTMX) for _ in range(20)))
     assert person.console.shared.made - before == 2, "the part, and the overview that it is made of"
 
 
 @ONLY_SQLITE
 async def test_a_part_is_made_anew_once_something_was_done_here(person: Person) -> None:
-    assert "paused" not in (await person.part("/~rows?state=paused")).source.replace("state=paused", "")
+    rows = "/~rows?state=paused"
+    assert "/agents/coder" not in (await person.http.get(rows, headers=HTMX)).text
     assert await person.answer("/agents/coder/pause") == "coder is paused: what it does now it finishes, and it takes nothing new."
-    assert "/agents/coder" in (await person.part("/~rows?state=paused")).hrefs()
+    assert "/agents/coder" in (await person.http.get(rows, headers=HTMX)).text
 
 
 async def test_a_part_is_made_anew_before_a_hint_is_told(person: Person) -> None:
     listener = Listener(person.console.hints)
     await listener.next()
-    await person.part("/~rows?state=paused")
+    await person.http.get("/~rows?state=paused", headers=HTMX)
     await person.store.write(living.pause, "sales", THE_OPERATOR)
     await listener.next()
-    assert "/agents/sales" in (await person.part("/~rows?state=paused")).hrefs()
+    assert "/agents/sales" in (await person.http.get("/~rows?state=paused", headers=HTMX)).text
     listener.leave()
 
 

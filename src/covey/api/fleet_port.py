@@ -25,7 +25,7 @@ from covey.api import (
 from covey.api.described import DescribedPort
 from covey.api.metrics import figures_shown
 from covey.api.self_description import OPERATIONS as SELF_DESCRIPTION
-from covey.api.shapes import HealthNow, Readiness
+from covey.api.shapes import FleetFigures, HealthNow, Readiness
 from covey.base.errors import CoveyError
 from covey.doors.answer import Answer, shown
 from covey.doors.call import Call
@@ -33,7 +33,8 @@ from covey.doors.door import FleetDoor
 from covey.doors.operations import Nothing, get
 from covey.healing.cycle import LATE
 from covey.nodes import records
-from covey.reports import metrics
+from covey.reports import metrics, scraping
+from covey.reports.scraping import Target
 
 READY_S = 2.0
 """The store must answer within so long."""
@@ -72,9 +73,15 @@ async def _why_not_ready(call: Call[Nothing, Nothing]) -> str | None:
     return f"no controller cycle was done for {unled_s:.0f} s; there should be one each {cycle_s:g} s"
 
 
-async def get_fleet_metrics(call: Call[Nothing, Nothing]) -> Answer:
+async def get_fleet_metrics(call: Call[FleetFigures, Nothing]) -> Answer:
     """The fleet's figures (A6)."""
-    return figures_shown(call, await call.door.store.read(metrics.of_fleet, call.door.settings.stale_s))
+    figures = await call.door.store.read(metrics.of_fleet, call.door.settings.stale_s)
+    return figures_shown(call, figures if call.query.agents else {**figures, "agents": []})
+
+
+async def get_scrape_targets(call: Call[Nothing, Nothing]) -> Answer:
+    """The agents' ports as Prometheus discovers them over HTTP."""
+    return shown(await call.door.store.read(scraping.targets))
 
 
 OPERATIONS = (
@@ -101,9 +108,18 @@ OPERATIONS = (
         get_fleet_metrics,
         "metrics",
         "The fleet's figures, as JSON or as Prometheus text.",
+        query=FleetFigures,
         gives=dict[str, Any],
         also=("text/plain",),
         verb=metrics.of_fleet,
+    ),
+    get(
+        "/metrics/targets",
+        get_scrape_targets,
+        "metrics",
+        "The agents' ports, as Prometheus' http_sd_configs asks for them.",
+        gives=list[Target],
+        verb=scraping.targets,
     ),
     *SELF_DESCRIPTION,
 )

@@ -104,6 +104,15 @@ class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """So much that brains may cost, in the whole fleet, in 24 hours."""
 
 
+class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where traces are sent, if anywhere. Secrets are not here: OTEL_EXPORTER_OTLP_HEADERS in the environment has them."""
+
+    traces: str = ""
+    """The address of an OpenTelemetry collector's OTLP/HTTP port; empty: no traces are recorded."""
+    sample: float = 1.0
+    """The share of traces that is recorded."""
+
+
 class Retention(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How long what grows is kept (DESIGN, Store)."""
 
@@ -169,6 +178,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: Literal["on", "off"] = "on"
     retention: Retention = Retention()
     planning: PlanningSettings = PlanningSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     features: dict[str, dict[str, bool]] = {}
     """Organisation (or owner) → feature flag → on or off (L14)."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from covey.base import wire
+from covey.base import tracing, wire
 from covey.base.errors import Misconfigured
 from covey.base.settings import AgentSettings
 from covey.brains import answers, assistants
@@ -39,7 +39,7 @@ class CommandBrain:
     async def think(self, turn: Turn, hands: Hands) -> Outcome:
         """What the program made of the turn; a failed outcome if it could not be started, failed or took too long."""
         settings = self._settings
-        env = environment(settings, self._site, turn.run_id, self._account) | session_of(turn)
+        env = environment(settings, self._site, turn.run_id, self._account) | session_of(turn) | trace_of()
         launch = Launch(settings.brain.command, settings.cwd, env, self._account)
         limit = time_limit(turn, settings)
         try:
@@ -76,6 +76,12 @@ def _input_of(options: dict[str, Any]) -> str:
 def session_of(turn: Turn) -> dict[str, str]:
     """The variables by which a program with sessions of its own knows in which to work, and whether to begin it (C5a)."""
     return {"COVEY_SESSION": turn.session, "COVEY_FRESH": "1" if turn.fresh else "0"}
+
+
+def trace_of() -> dict[str, str]:
+    """The variable by which a program that traces its own work goes on from here; none where there is no trace."""
+    trace = tracing.current()
+    return {"TRACEPARENT": trace.header} if trace is not None else {}
 
 
 def input_of(turn: Turn) -> bytes:

@@ -6,10 +6,12 @@ A line knows addresses, tokens and time; it does not know what is said.
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
+from covey.base import tracing
 from covey.base.errors import CoveyError, NotRunning
 from covey.base.exchange import CHUNK_BYTES, Answer, Exchange, over
 from covey.base.target import target_of
@@ -28,10 +30,12 @@ class Place:
         self._prefix = self.target.path.partition("?")[0].rstrip("/")
 
     def exchange(self, method: str, path: str, token: str, body: bytes = b"", **headers: str) -> Exchange:
-        """A call with its token. A header `Idempotency-Key` is given as `idempotency_key`."""
+        """A call with its token, at the caller's step of its trace. A header `Idempotency-Key` is given as `idempotency_key`."""
         said = {name.replace("_", "-").title(): value for name, value in headers.items() if value}
         kind = {"Content-Type": "application/json"} if method == "POST" else {}
-        return Exchange(self.target, method, self._prefix + path, {"Authorization": f"Bearer {token}", **kind, **said}, body)
+        trace = tracing.current() or tracing.inherited(os.environ)
+        step = {"Traceparent": trace.header} if trace is not None else {}
+        return Exchange(self.target, method, self._prefix + path, {"Authorization": f"Bearer {token}", **kind, **step, **said}, body)
 
     def lost(self, error: BaseException) -> CoveyError:
         """The error for a connection that could not be had, or broke."""

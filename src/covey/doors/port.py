@@ -11,6 +11,7 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from covey.agents.model import Caller
+from covey.base import tracing
 from covey.base.errors import CoveyError, Failed, MethodNotAllowed, NotFound
 from covey.doors.answer import Answer, Stream, fault, problem
 from covey.doors.call import KEY, Call, Disconnected, call_of
@@ -115,7 +116,8 @@ class Endpoint:
         call.query = call.read_query(operation.query)
         if operation.method != "GET":
             call.body = await (call.read_form(operation.body) if operation.form else call.read_body(operation.body, self._empty))
-        answer = await operation.handler(call)
+        with tracing.entered(tracing.parse(call.headers.get(b"traceparent", b"").decode("latin-1"))):
+            answer = await operation.handler(call)
         if isinstance(answer, Stream):
             await call.stream(answer)
         else:

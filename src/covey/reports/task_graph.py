@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from covey.reports.phrases import head
@@ -58,4 +59,11 @@ def around(tx: Transaction, ident: str) -> Graph:
                 line.append(other)
             ties[Tie(row.earlier, row.later, row.tie == "part", bool(row.met))] = None
     rows = [row for each in seen if (row := reading.seek(tx, each)) is not None]
-    return Graph([Knot(row.id, head(row.description, 120), row.state) for row in rows], list(ties), more)
+    return Graph([Knot(row.id, head(row.description, 120), row.state) for row in rows], _told_once(ties), more)
+
+
+def _told_once(ties: Iterable[Tie]) -> list[Tie]:
+    """The ties without those that a whole has to its parts twice: it needs them, too. Pure."""
+    found = list(ties)
+    parts = {(tie.earlier, tie.later) for tie in found if tie.is_part}
+    return [tie for tie in found if tie.is_part or (tie.earlier, tie.later) not in parts]

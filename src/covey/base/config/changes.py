@@ -9,7 +9,7 @@ import msgspec
 
 from covey.base.settings import AgentSettings, Settings
 
-Section = Literal["fleet", "agents", "projects", "schedules", "features", "planning", "retention"]
+Section = Literal["fleet", "agents", "projects", "schedules", "features", "planning", "retention", "telemetry"]
 Takes = Literal["nothing", "agent", "agents", "fleet"]
 """What must start anew: nothing (it applies live), this agent's process, every agent's, or by hand the whole fleet."""
 
@@ -23,7 +23,7 @@ FLEET_RESTARTS = frozenset(
     )
 )
 _RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules")
-_ASIDE = frozenset({*_RECORDS, "features", "planning", "retention", "base_port", "only"})
+_ASIDE = frozenset({*_RECORDS, "features", "planning", "retention", "telemetry", "base_port", "only"})
 """Not keys of the fleet, or seen only by what follows from them: base_port by the ports, only by who runs."""
 
 
@@ -39,7 +39,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diff(old: Settings, new: Settings) -> list[Change]:
-    """What is different in the new settings: the fleet first, then agents, projects, schedules, features, planning, retention."""
+    """What is different in the new settings: the fleet first, then the sections in their order."""
     changes = list(_fleet(old, new))
     for section in _RECORDS:
         changes += _records(section, getattr(old, section), getattr(new, section))
@@ -48,6 +48,8 @@ def diff(old: Settings, new: Settings) -> list[Change]:
         changes.append(Change(section="planning", how="changed", fields=fields, restart="agents"))
     if fields := _differing(old.retention, new.retention):
         changes.append(Change(section="retention", how="changed", fields=fields))
+    if fields := _differing(old.telemetry, new.telemetry):
+        changes.append(Change(section="telemetry", how="changed", fields=fields, restart="agents"))
     return changes
 
 

@@ -12,11 +12,20 @@ import msgspec
 from covey.base.config.faults import Faults
 from covey.base.config.shapes import BAD, At, Check, below, flag, formed, list_of, number, one_of, options, refuse, table_of, text, whole
 from covey.base.ids import AGENT_FORM, ID_FORM
-from covey.base.settings import AgentSettings, BrainSettings, PlanningSettings, ProjectSettings, Retention, ScheduleSettings, Settings
+from covey.base.settings import (
+    AgentSettings,
+    BrainSettings,
+    PlanningSettings,
+    ProjectSettings,
+    Retention,
+    ScheduleSettings,
+    Settings,
+    TelemetrySettings,
+)
 
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
-SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "planning", "retention")
+SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "planning", "retention", "telemetry")
 RESERVED = frozenset({"operator", "system", "all"})
 
 Keys = Mapping[str, Check]
@@ -90,6 +99,11 @@ _CHECKS: dict[str, Check] = {
     "allowed_hosts": list_of(_host, 'a list of host names, as ["fleet.example.org"]', distinct=True),
     "host": _host,
     "store": _store,
+    "traces": formed(
+        r"(https?://[A-Za-z0-9.\[\]:-]{1,260}(/[^\s\0@]{0,1000})?)?",
+        'an address as "http://localhost:4318", without user or password',
+    ),
+    "sample": number(0, 1, "a share"),
     "notify": list_of(_notify, 'a list of addresses, as ["mailto://…"]', distinct=True),
     "agents": agent_names,
     "env": table_of(_env_value, _env_name, 'a table of texts, as { LANG = "C" }'),
@@ -127,13 +141,14 @@ def types_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in msgspec.structs.fields(struct)}
 
 
-FLEET = keys_of(Settings, {"agents", "projects", "schedules", "features", "planning", "retention", "root", "only"})
+FLEET = keys_of(Settings, {"agents", "projects", "schedules", "features", "planning", "retention", "telemetry", "root", "only"})
 BRAIN = keys_of(BrainSettings, {"command"})
 AGENT = keys_of(AgentSettings, {"id", "brain"})
 PROJECT = keys_of(ProjectSettings, {"name"})
 SCHEDULE = keys_of(ScheduleSettings, {"name"})
 RETENTION = keys_of(Retention)
 PLANNING = keys_of(PlanningSettings)
+TELEMETRY = keys_of(TelemetrySettings)
 FEATURES = _CHECKS["features"]
 
 

@@ -9,10 +9,19 @@ from typing import Any, get_origin
 from covey.base.config import fleet as fleets
 from covey.base.config import sections
 from covey.base.config.faults import Faults
-from covey.base.config.keys import FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, agent_names, types_of, values
+from covey.base.config.keys import FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, TELEMETRY, agent_names, types_of, values
 from covey.base.config.shapes import BAD
 from covey.base.config.source import FILE_NAME, absolute, locate, parsed, read
-from covey.base.settings import BASE_PORT, AgentSettings, PlanningSettings, ProjectSettings, Retention, ScheduleSettings, Settings
+from covey.base.settings import (
+    BASE_PORT,
+    AgentSettings,
+    PlanningSettings,
+    ProjectSettings,
+    Retention,
+    ScheduleSettings,
+    Settings,
+    TelemetrySettings,
+)
 
 _FOLDERS = {"data_dir": ".covey", "shared_dir": "shared", "logs_dir": "logs"}
 _TYPES = types_of(Settings)
@@ -80,7 +89,7 @@ def load_text(
     for agent in only:
         if agent not in agents:
             faults.unknown("--only", "agent", agent, agents)
-    rest = _rest(faults, document, agents, root)
+    rest = _rest(faults, document, agents, root, environ or {})
     if faults.found:
         from covey.base.config.refusal import refusal  # noqa: PLC0415 - milliseconds that only a faulty file is worth
 
@@ -141,13 +150,14 @@ def _layered(faults: Faults, inner: dict[str, Any], outer: dict[str, Any], root:
     return inner | outer | folders
 
 
-def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path) -> dict[str, Any]:
-    """Projects, schedules, features, retention and planning."""
+def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Projects, schedules, features, retention, planning and telemetry."""
     projects = sections.projects(faults, document.get("projects"))
     schedules = sections.schedules(faults, document.get("schedules"))
     features = FEATURES(faults, ("features",), document.get("features", {}))
     retention = values(faults, ("retention",), document.get("retention", {}), RETENTION)
     planning = values(faults, ("planning",), document.get("planning", {}), PLANNING)
+    telemetry = _telemetry_of(environ) | values(faults, ("telemetry",), document.get("telemetry", {}), TELEMETRY)
     fleets.check_names(faults, agents, projects, schedules)
     fleets.check_planner(faults, agents, planning)
     if schedules:
@@ -162,7 +172,17 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
         "features": features,
         "retention": Retention(**retention),
         "planning": PlanningSettings(**_placed(planning, "templates", root)),
+        "telemetry": TelemetrySettings(**telemetry),
     }
+
+
+def _telemetry_of(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What OpenTelemetry's own variables say of traces, where they say it in a form that is ours; covey.toml wins over it."""
+    where = environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or environ.get("OTEL_TRACES_EXPORTER", "otlp") != "otlp":
+        return {}
+    quiet = Faults("", "")
+    return values(quiet, ("telemetry",), {"traces": where}, TELEMETRY) if where else {}
 
 
 def _placed(draft: dict[str, Any], key: str, root: Path, usual: str = "") -> dict[str, Any]:

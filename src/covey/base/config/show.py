@@ -13,20 +13,22 @@ from covey.base.settings import BrainSettings, Settings
 
 MASK = "***"
 _RECORDS = ("agents", "projects", "schedules")
+_SINGLE = ("planning", "retention", "telemetry")
 _PASSWORD = re.compile(r"(?<=://)([^/:@]*):.*@")
 _PARAMETER = re.compile(r"(?i)(password=)[^&]*")
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|authori")
 
 
 def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
-    """The settings as {fleet, agents, projects, schedules, features, planning, retention}, with the keys of covey.toml.
+    """The settings as {fleet, agents, projects, schedules, features, planning, retention, telemetry}, with the keys of covey.toml.
 
     Only what may hold a secret is changed, unless `secrets`: the store's password, the values of env, and options whose name says so.
     With secrets, `to_toml` of it loads as the same settings.
     """
     told = _plain(settings)
     records = {section: dict(_named(told.pop(section))) for section in _RECORDS}
-    features, planning, retention = (told.pop(part) for part in ("features", "planning", "retention"))
+    features = told.pop("features")
+    single = {section: told.pop(section) for section in _SINGLE}
     del told["root"], told["only"]
     told |= {part: told[part] or "operator" for part in ("lead", "deputy")}
     if not secrets:
@@ -35,7 +37,7 @@ def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
         for agent in records["agents"].values():
             agent["env"] = dict.fromkeys(agent["env"], MASK)
             agent["brain"]["options"] = _masked(agent["brain"]["options"])
-    return {"fleet": told, **records, "features": features, "planning": planning, "retention": retention}
+    return {"fleet": told, **records, "features": features, **single}
 
 
 def _plain(struct: msgspec.Struct) -> dict[str, Any]:
@@ -68,7 +70,7 @@ def to_toml(settings: Settings, *, secrets: bool = False) -> str:
     told = describe(settings, secrets=secrets)
     tables: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("fleet",), told["fleet"])]
     tables += [((section, name), one) for section in (*_RECORDS, "features") for name, one in told[section].items()]
-    tables += [((section,), told[section]) for section in ("planning", "retention")]
+    tables += [((section,), told[section]) for section in _SINGLE]
     for agent in told["agents"].values():
         agent["brain"] = _short(agent["brain"])
     return "\n".join(table(path, values) for path, values in tables)

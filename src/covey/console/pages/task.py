@@ -75,7 +75,7 @@ PARTS: dict[str, Part] = {"now": now_part, "outcome": outcome_part, "graph": gra
 ACTS: dict[str, Callable[[TaskView], bool]] = {
     "approve": lambda view: view.task.approval == "wanted" and view.task.state == "blocked",
     "refuse": lambda view: view.task.approval == "wanted" and view.task.state == "blocked",
-    "retry": lambda view: view.task.state in ("failed", "cancelled"),
+    "retry": lambda view: view.task.state == "failed",
     "reassign": lambda view: view.task.state in ("queued", "blocked"),
     "priority": lambda view: view.task.state in ("queued", "blocked"),
     "cancel": lambda view: view.task.state in OPEN,
