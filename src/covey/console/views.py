@@ -9,7 +9,8 @@ from covey.base.settings import Settings
 from covey.contexts import showing
 from covey.contexts.showing import Shown
 from covey.links import reading as links
-from covey.links.reading import LinkShown
+from covey.links.model import Policy, link_of
+from covey.links.reading import Candidates, LinkShown
 from covey.reports import status, task_graph, why
 from covey.reports.task_graph import Graph
 from covey.store import Row, Transaction, events
@@ -68,3 +69,43 @@ def task(tx: Transaction, ident: str, settings: Settings) -> TaskView:
     found = tasks.show(tx, ident)
     because = why.why(tx, ident, stale_s=settings.stale_s, digest_s=settings.digest_s).sentence
     return TaskView(found, because, task_graph.around(tx, ident), runs.of_item(tx, ident), events.of_subject(tx, ident, limit=LINES))
+
+
+class ContactsView(NamedTuple):
+    """An agent's contacts: its links (`more` says that there are more), who is not linked with it, and what the configuration says of links."""
+
+    name: str
+    links: list[LinkShown]
+    more: bool
+    candidates: Candidates
+    policy: Policy
+
+
+def contacts(tx: Transaction, name: str, after: str) -> ContactsView:
+    """An agent's contacts as their page shows them.
+
+    Raises:
+        Unknown, Gone: There is no such agent.
+    """
+    found = links.page(tx, THE_OPERATOR, agent=name, limit=LINKS)
+    return ContactsView(name, found.items, found.cursor is not None, links.candidates(tx, name, after=after), found.policy)
+
+
+class LinkView(NamedTuple):
+    """One link, seen from one of its ends: itself, what the configuration says of links, what happened to it."""
+
+    name: str
+    link: LinkShown
+    policy: Policy
+    story: list[Event]
+
+
+def link(tx: Transaction, name: str, peer: str) -> LinkView:
+    """One link as its page shows it.
+
+    Raises:
+        NotFound: They are not linked and never were.
+        Unknown: There is no such agent.
+    """
+    found = links.show(tx, name, peer, THE_OPERATOR)
+    return LinkView(name, found, links.policy(tx), events.of_subject(tx, link_of(name, peer), limit=LINES))

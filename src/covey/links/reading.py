@@ -158,6 +158,19 @@ def candidates(tx: Transaction, agent: str, *, after: str = "", limit: int = LOO
     return Candidates(items, peers[limit - 1].id if len(peers) > limit else None)
 
 
+def candidate(tx: Transaction, agent: str, peer: str) -> Candidate:
+    """One agent as a candidate of a link with another, whether they are linked or not.
+
+    Raises:
+        Unknown, Gone: There is no such agent.
+    """
+    for name in (agent, peer):
+        roster.find(tx, name, field="agents")
+    found = directions.find(tx, agent, peer)
+    assert found is not None
+    return Candidate(peer, why_not_linkable(found.sender, found.receiver), found.link.version)
+
+
 def _sees(by: Caller, *ends: End) -> bool:
     """Whether the caller may see a link of these agents (L15)."""
     if by.kind in ("operator", "system"):
