@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from covey.agents import configuring
+from covey.agents.configuring import Project
 from covey.agents.model import THE_OPERATOR
 from covey.base.settings import Settings
 from covey.contexts import showing
@@ -11,7 +13,8 @@ from covey.contexts.showing import Shown
 from covey.links import reading as links
 from covey.links.model import Policy, link_of
 from covey.links.reading import Candidates, LinkShown
-from covey.reports import status, task_graph, why
+from covey.messages import pausing
+from covey.reports import spending, status, task_graph, why
 from covey.reports.task_graph import Graph
 from covey.store import Row, Transaction, events
 from covey.store.events import Event
@@ -72,7 +75,7 @@ def task(tx: Transaction, ident: str, settings: Settings) -> TaskView:
 
 
 class ContactsView(NamedTuple):
-    """An agent's contacts: its links (`more` says that there are more), who is not linked with it, and what the configuration says of links."""
+    """An agent's contacts: its links (`more`: there are more of them), who is not linked with it, what the configuration says."""
 
     name: str
     links: list[LinkShown]
@@ -109,3 +112,21 @@ def link(tx: Transaction, name: str, peer: str) -> LinkView:
     """
     found = links.show(tx, name, peer, THE_OPERATOR)
     return LinkView(name, found, links.policy(tx), events.of_subject(tx, link_of(name, peer), limit=LINES))
+
+
+class Configured(NamedTuple):
+    """What the store has of a fleet's configuration, and what was set beside it."""
+
+    budgets: dict[str, Any]
+    pauses: list[Row]
+    policy: Policy
+    flagged: list[LinkShown]
+    """Links that stand behind a feature flag, among those of the first part of all links."""
+    projects: list[Project]
+
+
+def configured(tx: Transaction) -> Configured:
+    """What the page of settings shows beside the settings themselves."""
+    found = links.page(tx, THE_OPERATOR, limit=LINKS)
+    flagged = [link for link in found.items if link.feature_flag]
+    return Configured(spending.overview(tx), pausing.pauses(tx, limit=LINKS).items, found.policy, flagged, configuring.projects(tx))

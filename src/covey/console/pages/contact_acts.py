@@ -1,4 +1,4 @@
-"""What a person does with links: link two agents, other limits, disable, enable, unlink. What was changed meanwhile is told, and left (L15)."""
+"""What a person does with links: link two, other limits, disable, enable, unlink. What was changed meanwhile is told, and left (L15)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def shown_of(link: LinkShown, name: str, peer: str) -> Shown:
 def fields_of(shown: Shown, name: str, peer: str, *, limited: bool) -> list[Field]:
     """The fields of a link's limits. Where the whole fleet's are off, the link's own switch is left as it is. Pure."""
     found = [
-        Field("messagesPerWindow", "Messages each way", str(shown.messages), "number", needed=True, bounds={"min": 1, "max": MOST_MESSAGES}),
+        Field(
+            "messagesPerWindow", "Messages each way", str(shown.messages), "number", needed=True, bounds={"min": 1, "max": MOST_MESSAGES}
+        ),
         Field("windowHours", "in so many hours", str(shown.hours), "number", needed=True, bounds={"min": 1, "max": MOST_HOURS}),
         Field(
             "debounceS",

@@ -93,7 +93,9 @@ CONTACTS: Table[ContactsQuery, LinkShown] = Table(
         ),
         Column(name="windowResetAt", title="Next reset", value=reset_of, cell=lambda k: when(reset_of(k), "–")),
         Column(name="limit", title="Limit", value=limit_of),
-        Column(name="debounceS", title="Apart", value=lambda k: k.debounce_s, cell=lambda k: f"{k.debounce_s:g} s", number=True, spare=True),
+        Column(
+            name="debounceS", title="Apart", value=lambda k: k.debounce_s, cell=lambda k: f"{k.debounce_s:g} s", number=True, spare=True
+        ),
         Column(name="featureFlag", title="Flag", value=lambda k: k.feature_flag, cell=lambda k: k.feature_flag or "–", spare=True),
     ),
     live="link. message. fleet.",
@@ -108,7 +110,14 @@ async def get_contacts(call: Call[ContactsQuery, Nothing]) -> Answer:
     policy = await call.door.store.read(reading.policy)
     rows = await table_rows(call, CONTACTS, call.query)
     return console_of(call).whole(
-        call, "contacts/contacts.html", table=CONTACTS, query=call.query, rows=rows, names=names[:NAMED], more=len(names) - NAMED, policy=policy
+        call,
+        "contacts/contacts.html",
+        table=CONTACTS,
+        query=call.query,
+        rows=rows,
+        names=names[:NAMED],
+        more=len(names) - NAMED,
+        policy=policy,
     )
 
 

@@ -8,7 +8,7 @@ from covey.console import pieces
 from covey.console.console import console_of
 from covey.console.listing import operations_of
 from covey.console.looking import has_words, picked
-from covey.console.pages.copy_acts import CANCEL, RELEASE, buttons, bulk_of
+from covey.console.pages.copy_acts import CANCEL, RELEASE, bulk_of, buttons
 from covey.console.pages.threads import address, words_of
 from covey.console.rendering import Place
 from covey.console.routes import Operations, page
