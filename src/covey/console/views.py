@@ -13,7 +13,7 @@ from covey.contexts.showing import Shown
 from covey.links import reading as links
 from covey.links.model import Policy, link_of
 from covey.links.reading import Candidates, LinkShown
-from covey.messages import pausing
+from covey.messages import deferring, pausing
 from covey.reports import spending, status, task_graph, why
 from covey.reports.task_graph import Graph
 from covey.store import Row, Transaction, events
@@ -95,10 +95,11 @@ def contacts(tx: Transaction, name: str, after: str) -> ContactsView:
 
 
 class LinkView(NamedTuple):
-    """One link, seen from one of its ends: itself, what the configuration says of links, what happened to it."""
+    """One link, seen from one of its ends: itself, how much mail of each sender waits, what the configuration says, what happened to it."""
 
     name: str
     link: LinkShown
+    waiting: dict[str, int]
     policy: Policy
     story: list[Event]
 
@@ -111,7 +112,8 @@ def link(tx: Transaction, name: str, peer: str) -> LinkView:
         Unknown: There is no such agent.
     """
     found = links.show(tx, name, peer, THE_OPERATOR)
-    return LinkView(name, found, links.policy(tx), events.of_subject(tx, link_of(name, peer), limit=LINES))
+    waiting = {one: deferring.waiting(tx, one, other) for one, other in ((name, peer), (peer, name))}
+    return LinkView(name, found, waiting, links.policy(tx), events.of_subject(tx, link_of(name, peer), limit=LINES))
 
 
 class Configured(NamedTuple):

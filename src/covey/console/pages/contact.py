@@ -58,7 +58,15 @@ def others_part(view: ContactsView) -> Markup:
 
 def now_part(view: LinkView) -> Markup:
     """How a link stands, and what can be done with it. Pure."""
-    return render("contacts/now.html", name=view.name, peer=peer_of(view.link, view.name), link=view.link, policy=view.policy, **WORDS)
+    return render(
+        "contacts/now.html",
+        name=view.name,
+        peer=peer_of(view.link, view.name),
+        link=view.link,
+        waiting=view.waiting,
+        policy=view.policy,
+        **WORDS,
+    )
 
 
 def story_part(view: LinkView) -> Markup:

@@ -71,7 +71,7 @@ def reset_of(link: LinkShown) -> float | None:
 
 def _quotas(link: LinkShown) -> Markup:
     one, other = link.agents
-    lines = [Markup("{} {}").format(pieces.quota(link, sender), sender) for sender in (one, other)]
+    lines = [Markup('<span class="meter">{} by {}</span>').format(pieces.quota(link, sender), sender) for sender in (one, other)]
     return Markup("<br>").join(lines) if link.limits == "on" else Markup("no limit")
 
 

@@ -87,7 +87,7 @@ def buttons(place: str, copy: Message) -> Markup:
     """What can be done about a copy, and why it stands where it stands. Pure."""
     found = [pieces.ask(address(deed.place, copy, deed.name), deed.title) for deed in DEEDS if deed.place == place]
     why = pieces.ask(f"/messages/{quote(copy.message_id, safe='')}/why", "Why")
-    return Markup('<span class="row">{}</span>').format(Markup(" ").join([*found, why]))
+    return Markup('<span class="deeds">{}</span>').format(Markup(" ").join([*found, why]))
 
 
 def bulk_of(table: Table[Q, Message], deed: Deed, title: str) -> Bulk[Q, Message]:

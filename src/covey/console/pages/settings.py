@@ -16,6 +16,7 @@ from covey.console import pieces, views
 from covey.console.console import console_of
 from covey.console.rendering import Place, render
 from covey.console.routes import Operations, page, shared
+from covey.console.shown import span
 from covey.console.views import Configured
 from covey.doors.answer import Answer
 from covey.doors.call import Call
@@ -40,6 +41,9 @@ class Line(NamedTuple):
 
     key: str
     value: str
+    """As covey.toml has it."""
+    words: str
+    """As a person reads it, where that differs."""
     origin: Origin
 
 
@@ -68,7 +72,10 @@ def groups_of(settings: Settings, origins: Origins) -> list[Group]:
 
 
 def _line(origins: Origins, section: str, key: str, value: Any, *, usual: bool) -> Line:
-    return Line(key, spelled(value), origins.of(section, key, usual=usual))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    words = span(value) if key.endswith("_s") and value >= 60 else ""
+    return Line(key, spelled(value), words, origins.of(section, key, usual=usual))
 
 
 async def read_configured(call: Call[Any, Any]) -> Configured:
