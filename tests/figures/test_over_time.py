@@ -144,9 +144,14 @@ async def test_a_round_catches_up_over_many_pages(fleet: Store, clock: ManualClo
 async def test_where_nothing_has_changed_the_store_is_not_asked(fleet: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
     if fleet.stamp() is None:
         pytest.skip("a server keeps no stamp")
-    recorder, reads = Recorder(fleet), []
+    recorder, reads = Recorder(fleet), list[int]()
     read_on = recording.read_on
-    monkeypatch.setattr(recording, "read_on", lambda tx: [read_on(tx), reads.append(1)][0])
+
+    def counted(tx: Transaction) -> object:
+        reads.append(1)
+        return read_on(tx)
+
+    monkeypatch.setattr(recording, "read_on", counted)
     await send(fleet, "operator", "coder", "look")
     await recorder.one_round()
     await recorder.one_round()
