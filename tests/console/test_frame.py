@@ -133,6 +133,13 @@ async def test_a_fault_is_told_as_whoever_asked_can_show_it(person: Person) -> N
 
 
 @ONLY_SQLITE
+async def test_a_stranger_learns_nothing_from_a_fault(stranger: Person) -> None:
+    answer = await stranger.http.get("/none/such", headers=BROWSER)
+    assert answer.status_code == 404
+    assert not Page(answer.text).all("nav")
+
+
+@ONLY_SQLITE
 async def test_a_fault_of_ours_shows_its_reference_and_nothing_of_itself(
     person: Person, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
