@@ -216,7 +216,7 @@ brain = "m:f"
 env = { KEY = "hunter2" }
 plan = false
 [agents.bob]
-brain = { kind = "model", target = "p:m", options = { api_key = "hunter2", deep = { token = "hunter2", n = 1 } }, timeout_s = 9 }
+brain = { kind = "model", target = "p:m", options = { settings = { extra_headers = { token = "hunter2", n = 1 } } }, timeout_s = 9 }
 [projects."a.b"]
 path = "p"
 [schedules.s]

@@ -26,6 +26,8 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """`module:function` or `module:Class` of a python brain; a remote card's URL of an a2a brain; a model's name."""
     command: tuple[str, ...] = ()
     """Program and arguments of a command brain, or one string that a shell runs as `("sh", "-c", text)`."""
+    preset: Literal["", "claude", "codex", "gemini"] = ""
+    """A coding assistant whose command line, sessions and costs a command brain knows; in place of `command`."""
     process: bool = False
     """Whether a python brain runs in a process of its own."""
     timeout_s: float | None = None
