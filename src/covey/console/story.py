@@ -12,7 +12,14 @@ from covey.console.shown import plain
 from covey.store.events import Event
 
 WORDS = 160
-_PLACES = {"task": pieces.task, "thread": pieces.thread}
+_PLACES = {
+    "handoff": pieces.handoff,
+    "inc": pieces.incident,
+    "task": pieces.task,
+    "team": pieces.team,
+    "thread": pieces.thread,
+    "vote": pieces.vote,
+}
 _BAD = (".failed", ".dead", ".given_up", ".hung", ".expired", ".refused", ".lost")
 
 
@@ -29,10 +36,11 @@ class Line(NamedTuple):
 
 def lines_of(found: Sequence[Event]) -> list[Line]:
     """The events as lines."""
-    return [Line(each.at, each.kind, each.kind.endswith(_BAD), each.agent, _subject(each.subject), words_of(each.data)) for each in found]
+    return [Line(each.at, each.kind, each.kind.endswith(_BAD), each.agent, subject_of(each.subject), words_of(each.data)) for each in found]
 
 
-def _subject(ident: str | None) -> Markup | str:
+def subject_of(ident: str | None) -> Markup | str:
+    """What an event or incident is about; an id leads to its page."""
     if not ident:
         return ""
     return _PLACES.get(ident.partition("_")[0], lambda text: plain(text, 60))(ident)
