@@ -15,12 +15,18 @@ ONE = 20_000
 """And so many of one result."""
 
 
+LINE = 120
+"""A result of so many characters needs no folding."""
+
+
 class Twig(NamedTuple):
     """One step, how long it took if it has ended, and what came of it as far as there is room for it."""
 
     step: TeamStep
     took_s: float | None
     words: str
+    head: str
+    """The first words of those, where they don't fit into one line."""
     elsewhere: bool
     """Whether there is more, which its task has."""
 
@@ -65,7 +71,15 @@ def _twigs(steps: Sequence[TeamStep]) -> Iterator[Twig]:
         room -= len(shown)
         ends = step.finished_at is not None and step.started_at is not None
         took_s = step.finished_at - step.started_at if ends else None  # type: ignore[operator]
-        yield Twig(step, took_s, shown, step.left_out or len(shown) < len(words))
+        yield Twig(step, took_s, shown, head_of(shown), step.left_out or len(shown) < len(words))
+
+
+def head_of(words: str) -> str:
+    """The first words of a text that takes more than a line; empty of one that does not."""
+    if len(words) <= LINE and "\n" not in words:
+        return ""
+    first = words.partition("\n")[0]
+    return f"{first[:LINE]} …"
 
 
 def words_of(result: Any) -> str:

@@ -92,7 +92,7 @@ def offers_part(view: HandoffView) -> Markup:
 
 def story_part(view: HandoffView) -> Markup:
     """What happened to it, the latest first. Pure."""
-    return render("story.html", lines=lines_of(view.story))
+    return render("story.html", lines=lines_of(view.story, view.handoff.handoff_id))
 
 
 PARTS: Mapping[str, Callable[[HandoffView], Markup]] = {

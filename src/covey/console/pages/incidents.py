@@ -89,7 +89,7 @@ INCIDENTS: Table[IncidentsQuery, IncidentShown] = Table(
     ),
     columns=(
         Column(name="kind", title="What", value=lambda i: i.kind, cell=lambda i: i.kind.replace("_", " ")),
-        Column(name="state", title="State", value=state_of, cell=lambda i: pieces.pill(state_of(i))),
+        Column(name="state", title="State", value=state_of, cell=lambda i: pieces.pill(state_of(i).replace("_", " "))),
         Column(name="agent", title="Agent", value=lambda i: i.agent, cell=lambda i: pieces.agent(i.agent) or "the fleet"),
         Column(name="cause", title="Cause", value=lambda i: i.cause, words=True),
         Column(name="openedAt", title="Began", value=lambda i: i.opened_at, cell=lambda i: ago(i.opened_at)),
@@ -106,6 +106,7 @@ INCIDENTS: Table[IncidentsQuery, IncidentShown] = Table(
     ),
     live="incident.",
     empty="No incident: nothing has gone wrong. What the fleet finds and heals is told here, step by step.",
+    mark=lambda incident: "bad" if incident.ended_at is None else "",
     open=lambda incident: f"/incidents/{incident.incident_id}",
 )
 

@@ -70,7 +70,7 @@ def workers_part(view: TeamView) -> Markup:
 
 def story_part(view: TeamView) -> Markup:
     """What happened to it, the latest first. Pure."""
-    return render("story.html", lines=lines_of(view.story))
+    return render("story.html", lines=lines_of(view.story, view.run.team_id))
 
 
 PARTS: Mapping[str, Callable[[TeamView], Markup]] = {

@@ -125,7 +125,7 @@ def rounds_part(view: VoteView) -> Markup:
 
 def story_part(view: VoteView) -> Markup:
     """What happened to it, the latest first. Pure."""
-    return render("story.html", lines=lines_of(view.story))
+    return render("story.html", lines=lines_of(view.story, view.vote.vote_id))
 
 
 PARTS: Mapping[str, Callable[[VoteView], Markup]] = {
