@@ -14,7 +14,7 @@ from a2a.types import a2a_pb2, a2a_pb2_grpc
 from tests.a2a.conftest import MakeWorld
 from tests.a2a.test_giving import message
 from tests.a2a.world import World, call
-from tests.api.world import bearer
+from tests.api.world import bearer, until
 from tests.rules import rule
 from tests.runner.office import done, held_up
 
@@ -164,3 +164,18 @@ async def test_a_client_that_vanishes_from_a_stream_leaves_its_task_at_work(worl
         brain.go_on.set()
         found = await here.office.in_state(ident, "done")
     assert found.state == "done"
+
+
+async def test_nobody_waits_on_for_a_client_that_has_left(world: MakeWorld) -> None:
+    brain = held_up()
+    async with world(brain) as here:
+        reader, writer = await asyncio.open_connection("127.0.0.1", here.settings.gateway_port)
+        body = rpc("SendMessage", message("m1"))
+        head = f"POST /a2a/coder HTTP/1.1\r\nHost: 127.0.0.1\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        writer.write(f"{head}Authorization: {bearer('operator')['Authorization']}\r\n\r\n".encode() + body)
+        await asyncio.wait_for(brain.began.wait(), 20)
+        await until(lambda: here.waiting() == 1, "the call waits")
+        writer.close()
+        await until(lambda: here.waiting() == 0, "nobody waits any more")
+        brain.go_on.set()
+    del reader
