@@ -8,8 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from covey.agents.model import THE_OPERATOR
-from covey.base.errors import NotFound
+from covey.agents import living
+from covey.agents.model import THE_OPERATOR, as_agent
+from covey.base.errors import CoveyError, NotFound
 from covey.brains.model import Hands, Outcome, Turn
 from covey.exchanges import abroad, giving, pushing, reading, retention
 from covey.exchanges.abroad import Abroad
@@ -266,3 +267,14 @@ async def test_a_trace_goes_with_the_work(world: MakeWorld) -> None:
         found = await call(here.url, "SendMessage", message("m1"), headers={**bearer("operator"), "traceparent": trace})
         ours = await here.office.task(found["result"]["task"]["id"])
     assert ours.traceparent == trace
+
+
+async def test_a_paused_agent_keeps_what_it_is_given(fleet: Store) -> None:
+    await fleet.write(living.pause, "coder", THE_OPERATOR, "lunch")
+    found = await fleet.write(giving.give, "coder", Given(message_id="m", text="x"), as_agent("chief"))
+    assert (found.phase, found.task.state) == ("submitted", "queued")
+
+
+async def test_nobody_gives_work_to_itself(fleet: Store) -> None:
+    with pytest.raises(CoveyError):
+        await fleet.write(giving.give, "coder", Given(message_id="m", text="x"), as_agent("coder"))
