@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
@@ -21,7 +22,13 @@ from tests.runner.office import done, held_up
 HEADERS = {"Content-Type": "application/json", "A2A-Version": "1.0"}
 
 
-async def post(url: str, body: bytes, **headers: str) -> httpx.Response:
+async def chunks(count: int) -> AsyncIterator[bytes]:
+    """A body whose length nobody knows beforehand, in parts of 64 KiB."""
+    for _ in range(count):
+        yield b"x" * 65_536
+
+
+async def post(url: str, body: bytes | AsyncIterator[bytes], **headers: str) -> httpx.Response:
     async with httpx.AsyncClient(timeout=20) as client:
         return await client.post(url, content=body, headers={**HEADERS, **bearer("operator"), **headers})
 
@@ -62,12 +69,13 @@ async def test_malformed_json_rpc_is_answered_with_the_code_of_its_fault(world: 
 async def test_what_is_too_large_is_refused_and_nothing_stored(world: MakeWorld) -> None:
     async with world(done()) as here:
         huge = await post(here.url, b'{"a": "' + b"x" * (1024 * 1024) + b'"}')
+        endless = await post(here.url, chunks(17))
         long = (await call(here.url, "SendMessage", message("m1", text="x" * 300_000), headers=bearer("operator")))["error"]
         data = message("m2", parts=[{"data": {"text": "x" * 70_000}}])
         much = (await call(here.url, "SendMessage", data, headers=bearer("operator")))["error"]
         many = (await call(here.url, "SendMessage", message("m3", parts=[{"text": "x"}] * 201), headers=bearer("operator")))["error"]
         listed = await call(here.url, "ListTasks", {}, headers=bearer("operator"))
-    assert huge.status_code == 413
+    assert (huge.status_code, endless.status_code) == (413, 413)
     assert [each["code"] for each in (long, much, many)] == [-32602] * 3
     assert listed["result"]["tasks"] == []
 
