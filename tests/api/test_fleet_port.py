@@ -99,6 +99,13 @@ async def test_the_fleet_in_numbers_is_what_the_document_says(world: World) -> N
     assert (await get(world, "/status"))["tasks"]["queued"] == 0
     text = await world.fleet.get("/metrics", headers={"Accept": "text/plain"})
     assert "covey_tasks_queued 0.0" in text.text
+    assert 'covey_agent_able{agent="coder"}' in text.text
+    assert "covey_store_commit_seconds_bucket" in text.text
+    fleet_alone = await world.fleet.get("/metrics?agents=false", headers={"Accept": "text/plain"})
+    assert "covey_tasks_queued 0.0" in fleet_alone.text
+    assert "covey_agent_" not in fleet_alone.text
+    targets = (await world.fleet.get("/metrics/targets")).json()
+    assert targets[0] == {"targets": ["127.0.0.1:8001"], "labels": {"__meta_covey_agent": "chief"}}
 
 
 # mail

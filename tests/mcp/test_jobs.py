@@ -6,7 +6,9 @@ import asyncio
 
 import pytest
 
+from covey.agents import roster
 from covey.tasks import reading
+from covey.teams.handoffs import reading as handoffs
 from tests.conftest import ManualClock
 from tests.mcp.world import MODES, World, given, refused
 from tests.rules import rule
@@ -169,3 +171,54 @@ async def test_a_ballot_is_cast(world: World) -> None:
         await given(coder, "finish_task", token=asked["token"], summary="voted")
         assert (await refused(coder, "vote", voteId=vote.vote_id, selection="maybe"))["field"] == "selection"
         assert (await refused(chief, "vote", voteId=vote.vote_id, selection="yes"))["code"] == "forbidden"
+
+
+@rule("A5b")
+async def test_a_call_is_the_heartbeat_of_an_agent_from_outside(world: World, clock: ManualClock) -> None:
+    assert (await world.store.read(roster.vitals, "coder")).seen_at is None
+    async with world.connect("coder") as coder, world.connect("chief") as chief:
+        await given(coder, "whoami")
+        seen = (await world.store.read(roster.vitals, "coder")).seen_at
+        assert seen is not None
+        clock.at += 7200
+        await given(chief, "whoami")
+        assert "away" in next(each for each in (await given(chief, "agents"))["items"] if each["name"] == "coder")["flags"]
+        await given(coder, "inbox")
+        assert (await world.store.read(roster.vitals, "coder")).seen_at == seen + 7200
+        assert "flags" not in next(each for each in (await given(chief, "agents"))["items"] if each["name"] == "coder")
+
+
+@rule("K4")
+async def test_a_word_on_progress_renews_the_lease(world: World, clock: ManualClock) -> None:
+    async with world.connect("chief") as chief, world.connect("coder") as coder:
+        task = (await given(chief, "add_task", description="Write it", agent="coder"))["taskId"]
+        token = (await given(coder, "claim_task", leaseS=10))["token"]
+        first = (await world.store.read(reading.show, task)).lease_ends
+        clock.at += 8
+        ends = (await given(coder, "progress", token=token, text="half", leaseS=10))["leaseEnds"]
+        now = await world.store.read(reading.show, task)
+        assert (now.lease_ends, now.progress) == (ends, "half")
+        assert first is not None
+        assert ends == first + 8
+
+
+@rule("Q3")
+async def test_an_offered_task_is_declined_or_taken_by_its_id_too(world: World) -> None:
+    async with world.connect("chief") as chief, world.connect("coder") as coder, world.connect("devops") as devops:
+        for how in ("mail", "id"):
+            task = (await given(chief, "add_task", description=f"Move it by {how}", agent="coder"))["taskId"]
+            await given(devops, "whoami")
+            token = (await given(coder, "claim_task", lane="task"))["token"]
+            await given(coder, "handoff", token=token, to="devops")
+            if how == "mail":
+                offer = await given(devops, "claim_task", lane="mail")
+                await given(devops, "finish_task", token=offer["token"], summary="no keys", accept=False)
+            else:
+                offered = await world.store.read(handoffs.open_of, task)
+                assert offered is not None
+                said = await refused(devops, "handoff", handoffId=offered.handoff_id)
+                assert said["field"] == "accept"
+                found = await given(devops, "handoff", handoffId=offered.handoff_id, accept=False, reason="no keys")
+                assert found == {"item": task, "state": "declined"}
+            assert "no keys" in str(await given(coder, "inbox"))
+            assert (await given(coder, "claim_task", lane="task"))["item"] == task

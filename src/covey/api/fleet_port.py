@@ -12,6 +12,7 @@ from covey.api import (
     fleet_events,
     fleet_external,
     fleet_figures,
+    fleet_glance,
     fleet_handoffs,
     fleet_incidents,
     fleet_links,
@@ -20,16 +21,19 @@ from covey.api import (
     fleet_tasks,
     fleet_teams,
     fleet_votes,
+    fleet_webhooks,
     liveness,
 )
 from covey.api.described import DescribedPort
 from covey.api.metrics import figures_shown
 from covey.api.self_description import OPERATIONS as SELF_DESCRIPTION
-from covey.doors.answer import Answer
+from covey.api.shapes import FleetFigures
+from covey.doors.answer import Answer, shown
 from covey.doors.call import Call
 from covey.doors.door import FleetDoor
 from covey.doors.operations import Nothing, get
-from covey.reports import metrics
+from covey.reports import metrics, scraping
+from covey.reports.scraping import Target
 
 
 def make_app(door: FleetDoor) -> DescribedPort:
@@ -37,9 +41,15 @@ def make_app(door: FleetDoor) -> DescribedPort:
     return DescribedPort(door, "Covey", OPERATIONS)
 
 
-async def get_fleet_metrics(call: Call[Nothing, Nothing]) -> Answer:
+async def get_fleet_metrics(call: Call[FleetFigures, Nothing]) -> Answer:
     """The fleet's figures (A6)."""
-    return figures_shown(call, await call.door.store.read(metrics.of_fleet, call.door.settings.stale_s))
+    figures = await call.door.store.read(metrics.of_fleet, call.door.settings.stale_s)
+    return figures_shown(call, figures if call.query.agents else {**figures, "agents": []})
+
+
+async def get_scrape_targets(call: Call[Nothing, Nothing]) -> Answer:
+    """The agents' ports as Prometheus discovers them over HTTP."""
+    return shown(await call.door.store.read(scraping.targets))
 
 
 OPERATIONS = (
@@ -49,6 +59,8 @@ OPERATIONS = (
     *fleet_buddies.OPERATIONS,
     *fleet_events.OPERATIONS,
     *fleet_external.OPERATIONS,
+    *fleet_glance.OPERATIONS,
+    *fleet_webhooks.OPERATIONS,
     *fleet_figures.OPERATIONS,
     *fleet_links.OPERATIONS,
     *fleet_nodes.OPERATIONS,
@@ -64,9 +76,18 @@ OPERATIONS = (
         get_fleet_metrics,
         "metrics",
         "The fleet's figures, as JSON or as Prometheus text.",
+        query=FleetFigures,
         gives=dict[str, Any],
         also=("text/plain",),
         verb=metrics.of_fleet,
+    ),
+    get(
+        "/metrics/targets",
+        get_scrape_targets,
+        "metrics",
+        "The agents' ports, as Prometheus' http_sd_configs asks for them.",
+        gives=list[Target],
+        verb=scraping.targets,
     ),
     *SELF_DESCRIPTION,
 )

@@ -7,10 +7,12 @@ from typing import Any
 from covey.doors.answer import Answer, shown
 from covey.doors.call import Call
 from covey.reports import metrics
+from covey.version import __version__
 
 
 def figures_shown(call: Call[Any, Any], figures: dict[str, Any]) -> Answer:
-    """The figures in the form that is asked for."""
+    """The figures in the form that is asked for, and what this process measured of itself."""
+    figures["process"] = {"build": {__version__: 1}, "store": call.door.store.measured()}
     if not wants_text(call.headers.get(b"accept", b"").decode("latin-1")):
         return shown(figures)
     return Answer(200, metrics.prometheus(figures).encode(), metrics.CONTENT_TYPE.encode())

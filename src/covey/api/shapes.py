@@ -201,6 +201,15 @@ class FleetState(Given):
     leader: dict[str, Any]
     incidents: dict[str, int]
     """How many incidents are open, by kind."""
+    breakers_open: int
+    handoffs_open: int
+    votes_open: int
+
+
+class FleetFigures(Asking):
+    """Whether each agent's figures are wanted too: a fleet of thousands is scraped by its agents' own ports instead."""
+
+    agents: bool = True
 
 
 class Buddies(Given):

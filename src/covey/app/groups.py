@@ -40,7 +40,7 @@ def _group(settings: Settings, agents: list[AgentSettings]) -> Group:
 def _edition(settings: Settings, agents: list[AgentSettings]) -> str:
     """A digest of all that a process is started with; what the store tells an agent live is left out."""
     fixed = [_without(agent, LIVE_OF_AGENT) for agent in agents]
-    rest = _without(settings, LIVE_OF_FLEET | {"agents", "projects", "schedules", "features", "retention"})
+    rest = _without(settings, LIVE_OF_FLEET | {"agents", "projects", "schedules", "webhooks", "features", "retention"})
     # not their JSON: there a default that is written out differs from one that is left out
     return hashlib.blake2b(repr((rest, fixed)).encode(), digest_size=12).hexdigest()
 

@@ -10,6 +10,7 @@ from covey.agents.configuring import Changes
 from covey.base.clock import Clock, SystemClock
 from covey.base.errors import Misconfigured, StoreUnavailable
 from covey.base.settings import Settings
+from covey.base.tracing import UNRECORDED, Spans
 from covey.contexts import exact
 from covey.contexts.tokens import count_with
 from covey.messages import relinking
@@ -59,7 +60,7 @@ def open_store(settings: Settings, clock: Clock | None = None, *, writers: int =
     """
     engine = engine_of(settings, clock, writers)
     engine.migrate((clock or SystemClock()).wall)
-    return Store(engine, _bell(engine, settings))
+    return Store(engine, _bell(engine, settings), spans=_spans(settings))
 
 
 def count_as(settings: Settings) -> None:
@@ -81,6 +82,18 @@ def _bell(engine: Engine, settings: Settings) -> Bell:
 
     assert isinstance(engine, PostgresEngine)
     return NotifyBell(engine)
+
+
+def _spans(settings: Settings) -> Spans:
+    """Where spans go, by the settings. Without the extra they go nowhere, which is said."""
+    if not settings.telemetry.traces:
+        return UNRECORDED
+    try:
+        from covey.telemetry.exporting import Exporter  # noqa: PLC0415 - OpenTelemetry is for those who send traces alone
+    except ImportError as error:
+        log.warning("no traces are recorded: OpenTelemetry is not there (%s); install `covey[otel]`.", error)
+        return UNRECORDED
+    return Exporter(settings.telemetry)
 
 
 def apply(tx: Transaction, settings: Settings) -> Changes:

@@ -19,8 +19,7 @@ from covey.base.markers import NameLock
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.settings import Settings
 from covey.doors.door import FleetDoor
-from covey.doors.port import Port
-from covey.doors.serving import serve
+from covey.doors.serving import Application, serve
 from covey.runner.watchdog import Watchdog
 
 FOLLOW_S = 5.0
@@ -31,7 +30,7 @@ class Part(NamedTuple):
 
     name: str
     port_of: Callable[[Settings], int]
-    opened: Callable[[FleetDoor, str], AbstractAsyncContextManager[Port]]
+    opened: Callable[[FleetDoor, str], AbstractAsyncContextManager[Application]]
     """Takes the door, and the edition that a node has started, empty without a node."""
     bell: str
     """The bell of news that it hears."""

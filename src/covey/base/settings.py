@@ -26,6 +26,8 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """`module:function` or `module:Class` of a python brain; a remote card's URL of an a2a brain; a model's name."""
     command: tuple[str, ...] = ()
     """Program and arguments of a command brain, or one string that a shell runs as `("sh", "-c", text)`."""
+    preset: Literal["", "claude", "codex", "gemini"] = ""
+    """A coding assistant whose command line, sessions and costs a command brain knows; in place of `command`."""
     process: bool = False
     """Whether a python brain runs in a process of its own."""
     timeout_s: float | None = None
@@ -85,6 +87,19 @@ class ScheduleSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     project: str = ""
 
 
+class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A program elsewhere that is told of events, by signed requests."""
+
+    name: str
+    url: str
+    kinds: tuple[str, ...]
+    """Kinds of events, as `task.done`, or `task.` for all that begin so."""
+    secret: str
+    """What the requests are signed with; `env:NAME` is taken from the environment."""
+    allow: tuple[str, ...] = ()
+    """Private hosts, addresses and networks that may be called."""
+
+
 class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What idle agents are given to do, and how much of it a day (P1, P3, P4)."""
 
@@ -120,6 +135,15 @@ class A2aSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Names, addresses and networks that are pushed to, and whose agents are called, though they are not of the open internet."""
 
 
+class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where traces are sent, if anywhere. Secrets are not here: OTEL_EXPORTER_OTLP_HEADERS in the environment has them."""
+
+    traces: str = ""
+    """The address of an OpenTelemetry collector's OTLP/HTTP port; empty: no traces are recorded."""
+    sample: float = 1.0
+    """The share of traces that is recorded."""
+
+
 class Retention(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How long what grows is kept (DESIGN, Store)."""
 
@@ -136,6 +160,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     agents: tuple[AgentSettings, ...]
     projects: tuple[ProjectSettings, ...] = ()
     schedules: tuple[ScheduleSettings, ...] = ()
+    webhooks: tuple[WebhookSettings, ...] = ()
     lead: str = ""
     deputy: str = ""
     """Who plays chief and ops (A2a); empty: the operator."""
@@ -188,6 +213,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     retention: Retention = Retention()
     planning: PlanningSettings = PlanningSettings()
     a2a: A2aSettings = A2aSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     features: dict[str, dict[str, bool]] = {}
     """Organisation (or owner) → feature flag → on or off (L14)."""
 

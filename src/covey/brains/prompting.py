@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -39,16 +39,41 @@ _SUMMARY = (
 )
 
 
+class Ways(NamedTuple):
+    """How an answer is to be given where plain text is not enough."""
+
+    ballot: str
+    offer: str
+    split: str
+
+
+BY_JSON = Ways(_BALLOT, _OFFER, _SPLIT)
+BY_TOOLS = Ways(
+    "Cast your ballot with the tool `vote`.",
+    "If you take it, call `accept`; if not, `decline`, and say why.",
+    "If it can be split, call `split`: each part must stand for itself, and together they must do the whole. If it can't, call `fail`.",
+)
+
+
 def as_text(turn: Turn) -> str:
     """The whole turn: who the agent is, the protocol's sentences word for word, colleagues, project, context, then what is asked.
 
     Instructions are ours and the operator's (role, project); whatever anybody else wrote stands inside a fence that it can't close.
     """
-    parts = [_instructions(turn), _asked(turn), _checkpoint(turn), _context(turn), *given(turn)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return f"{instructions(turn)}\n\n{given(turn)}".strip() + "\n"
 
 
-def _instructions(turn: Turn) -> str:
+def instructions(turn: Turn, ways: Ways = BY_JSON) -> str:
+    """Who the agent is and what it is asked to do: our words and the operator's, nobody else's."""
+    return f"{_standing(turn)}\n\n{_asked(turn, ways)}"
+
+
+def given(turn: Turn) -> str:
+    """What it is to work on and what it remembers: others' words, each piece fenced and attributed."""
+    return "\n\n".join(part for part in (_checkpoint(turn), _context(turn), *work_of(turn)) if part)
+
+
+def _standing(turn: Turn) -> str:
     lines = [f"You are the agent {turn.agent} of a fleet of agents." + (f" Your role: {turn.role}" if turn.role else "")]
     lines += turn.guidance
     if turn.colleagues:
@@ -63,8 +88,8 @@ def _colleague(colleague: dict[str, Any]) -> str:
     return f"- {colleague.get('id', '')}: {colleague.get('role', '')}" + (f" (able to {able})" if able else "")
 
 
-def _asked(turn: Turn) -> str:
-    lines = ["What you are asked to do now:", _request(turn), DATA]
+def _asked(turn: Turn, ways: Ways) -> str:
+    lines = ["What you are asked to do now:", _request(turn, ways), DATA]
     if turn.attempt > 1:
         lines.append(f"This is attempt {turn.attempt} of {turn.max_attempts}: what an earlier one did outside may have been done already.")
     if turn.deadline_s is not None:
@@ -72,20 +97,20 @@ def _asked(turn: Turn) -> str:
     return "\n".join(lines)
 
 
-def _request(turn: Turn) -> str:
+def _request(turn: Turn, ways: Ways) -> str:
     if turn.kind == "task":
         return "Do the task below. What you answer is its result."
     if turn.kind == "split":
-        return f"The task below takes too long. Don't do it: say how it splits into smaller ones. {_SPLIT}"
+        return f"The task below takes too long. Don't do it: say how it splits into smaller ones. {ways.split}"
     if turn.kind == "summary":
         return _SUMMARY
     if turn.kind == "digest":
         return "Take note of the mail below. Nobody waits for an answer; say in a line what matters, if anything does."
     if turn.message is not None and (vote_id := asked_for_vote(turn.message.message)) is not None:
-        return f"You are asked for your vote. Weigh the options below and judge for yourself. {_BALLOT.replace('VOTE', vote_id)}"
+        return f"You are asked for your vote. Weigh the options below and judge for yourself. {ways.ballot.replace('VOTE', vote_id)}"
     if turn.handoff is not None:
         consent = ', "consent": true' if turn.handoff.get("returns") else ""
-        return f"A colleague offers you a task. Decide whether you take it over. {_OFFER.replace('<consent>', consent)}"
+        return f"A colleague offers you a task. Decide whether you take it over. {ways.offer.replace('<consent>', consent)}"
     waits = turn.message is not None and turn.message.message.requires_response
     return "Handle the message below. " + (
         "What you answer is sent as your reply." if waits else "No reply is expected; what you answer is kept, not sent."
@@ -103,7 +128,7 @@ def _context(turn: Turn) -> str:
     return "What you remember, oldest first:\n" + fenced("context", "\n".join(entries))
 
 
-def given(turn: Turn) -> list[str]:
+def work_of(turn: Turn) -> list[str]:
     """The work itself, each piece in its fence; mail comes in its own envelope."""
     parts = []
     if turn.task is not None:

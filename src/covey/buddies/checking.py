@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from covey.agents import checking as vitals
 from covey.agents import roster
@@ -167,12 +167,12 @@ def record(tx: Transaction, due: Due, found: Found, again_s: float = FOLLOW_S) -
 
 def say(tx: Transaction, checker: str, checked: str, found: Found, *, between: bool) -> None:
     """Tell of a look: `buddy.checked` or `buddy.missed`, its agent the one that was looked after; `between` marks one that is no check."""
-    told: dict[str, object] = {"by": checker, "checkId": found.check_id, "doneBy": found.done_by}
+    told: dict[str, Any] = {"by": checker, "checkId": found.check_id, "doneBy": found.done_by}
     if between:
         told["between"] = True
     if isinstance(found.verdict, Answer):
         answer = found.verdict
-        figures = {"status": answer.status, "queueLength": answer.queue_length, "contextShare": round(answer.share, 3)}
+        figures: dict[str, Any] = {"status": answer.status, "queueLength": answer.queue_length, "contextShare": round(answer.share, 3)}
         tx.happened("buddy.checked", agent=checked, subject=checker, **told, **figures, covering=answer.covering[:20])
         return
     silence = found.verdict

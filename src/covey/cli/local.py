@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Self
@@ -17,6 +18,7 @@ import msgspec
 
 from covey.app.opening import open_store, prepare
 from covey.app.tokens import tokens_of
+from covey.base import tracing
 from covey.base.errors import NotFound
 from covey.base.settings import Settings
 from covey.cli.ending import debugging, write_trace
@@ -38,6 +40,8 @@ PARTS = (
     "fleet_votes",
     "fleet_handoffs",
     "fleet_teams",
+    "fleet_glance",
+    "fleet_webhooks",
     "fleet_nodes",
     "fleet_figures",
     "fleet_external",
@@ -89,6 +93,8 @@ class Local:
             (b"content-type", b"application/json"),
             (b"content-length", str(length).encode()),
         ]
+        if (trace := tracing.inherited(os.environ)) is not None:
+            headers.append((b"traceparent", trace.header.encode()))
         return {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http", "path": unquote(path),
             "raw_path": path.encode(), "query_string": query.encode(), "root_path": "", "headers": headers, "client": here, "server": here,

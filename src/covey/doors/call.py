@@ -18,7 +18,7 @@ from covey.base.errors import Invalid, Unauthorized, UnsupportedMediaType
 from covey.base.ids import is_id
 from covey.base.wire import check_text, convert, decode
 from covey.doors import bodies
-from covey.doors.answer import Answer, Stream
+from covey.doors.answer import JSON, Answer, Stream
 from covey.doors.bodies import Disconnected
 from covey.doors.door import FleetDoor
 from covey.doors.impatience import ABORT
@@ -84,8 +84,8 @@ class Call(Generic[Q, B]):
         return self._caller
 
     async def recognise(self) -> Caller | None:
-        """Find out who calls; None without a token."""
-        self._caller = await self.door.admission.caller(self.headers.get(b"authorization"))
+        """Find out who calls; None if it does not say."""
+        self._caller = await self.port.caller(self)
         return self._caller
 
     def named(self, part: str) -> str:
@@ -107,21 +107,17 @@ class Call(Generic[Q, B]):
         Raises:
             Invalid: A parameter is unknown, twice there, or of the wrong form.
         """
-        found: dict[str, str] = {}
-        try:
-            pairs = parse_qsl(
-                self.scope["query_string"].decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_QUERY_FIELDS
-            )
-        except ValueError as error:
-            raise Invalid(
-                f"the query can't be read ({error}); it is UTF-8, percent-encoded, at most {_QUERY_FIELDS} parameters.", field="query"
-            ) from error
-        for name, value in pairs:
-            if name in found:
-                raise Invalid(f"{name} stands twice in the query; give it once.", field=name)
-            check_text(value, name)
-            found[name] = value
-        return convert(kind, found, strict=False)
+        return convert(kind, fields_of(self.scope["query_string"], "query"), strict=False)
+
+    async def read_form(self, kind: type[T]) -> T:
+        """The fields of a page's form as this type.
+
+        Raises:
+            Invalid, TooLarge, UnsupportedMediaType: It is not what is taken here; nothing was stored.
+        """
+        self.raw = await self.incoming.whole()
+        self._check_media(b"application/x-www-form-urlencoded")
+        return convert(kind, fields_of(self.raw, "form"), strict=False)
 
     async def read_body(self, kind: type[T], empty: T | None) -> T:
         """The body as this type; `empty` is what no body at all means.
@@ -132,11 +128,14 @@ class Call(Generic[Q, B]):
         self.raw = await self.incoming.whole()
         if not self.raw and empty is not None:
             return empty
-        media = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if media != b"application/json":
-            said = media.decode("latin-1") or "not given"
-            raise UnsupportedMediaType(f"the Content-Type is {said}; send `Content-Type: application/json`.", field="Content-Type")
+        self._check_media(JSON)
         return decode(kind, self.raw)
+
+    def _check_media(self, wanted: bytes) -> None:
+        media = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if media != wanted:
+            said = media.decode("latin-1") or "not given"
+            raise UnsupportedMediaType(f"the Content-Type is {said}; send `Content-Type: {wanted.decode()}`.", field="Content-Type")
 
     async def gone(self) -> None:
         """Return once the client is; `left` says so then."""
@@ -210,8 +209,8 @@ class Call(Generic[Q, B]):
     async def _start(self, answer: Answer, *, length: int | None, close: bool) -> None:
         self.started = True
         own = {name for name, _ in answer.headers}
-        usual = [header for header in _ALWAYS if header[0] not in own]
-        headers = [(b"content-type", answer.media), (b"date", date(int(self.door.clock.wall()))), *usual, *answer.headers]
+        always = [each for each in _ALWAYS if each[0] not in own]
+        headers = [(b"content-type", answer.media), (b"date", date(int(self.door.clock.wall()))), *always, *answer.headers]
         if length is not None:
             headers.append((b"content-length", b"%d" % length))
         if close:
@@ -221,6 +220,23 @@ class Call(Generic[Q, B]):
 
 def _given(answer: Answer) -> answered.Given:
     return answered.Given(answer.status, answer.body.decode(), lasts=answer.lasts and answer.status < 400)
+
+
+def fields_of(raw: bytes, what: str) -> dict[str, str]:
+    """The parameters of a query, or the fields of a form; each once."""
+    found: dict[str, str] = {}
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_QUERY_FIELDS)
+    except ValueError as error:
+        raise Invalid(
+            f"the {what} can't be read ({error}); it is UTF-8, percent-encoded, at most {_QUERY_FIELDS} parameters.", field=what
+        ) from error
+    for name, value in pairs:
+        if name in found:
+            raise Invalid(f"{name} stands twice in the {what}; give it once.", field=name)
+        check_text(value, name)
+        found[name] = value
+    return found
 
 
 @lru_cache(maxsize=2)

@@ -10,6 +10,8 @@ from typing import Any
 from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
+from covey.agents.model import Caller
+from covey.base import tracing
 from covey.base.errors import CoveyError, Failed, MethodNotAllowed, NotFound
 from covey.doors.answer import Answer, Stream, fault, problem
 from covey.doors.bodies import Disconnected
@@ -78,6 +80,14 @@ class Port:
         except Disconnected:
             return
 
+    async def caller(self, call: Call[Any, Any]) -> Caller | None:
+        """Who calls, by the bearer token of the request.
+
+        Raises:
+            Unauthorized: The token is nobody's.
+        """
+        return await self.door.admission.caller(call.headers.get(b"authorization"))
+
     def refusal(self, _call: Call[Any, Any], error: CoveyError) -> Answer:
         """The error as it is answered: a problem object, unless a door's callers read something else."""
         return problem(error, self.door.clock.wall())
@@ -106,8 +116,9 @@ class Endpoint:
             admit(operation, call, caller, open_here=self._port.open_to(operation, call.scope))
         call.query = call.read_query(operation.query)
         if operation.method != "GET":
-            call.body = await call.read_body(operation.body, self._empty)
-        answer = await operation.handler(call)
+            call.body = await (call.read_form(operation.body) if operation.form else call.read_body(operation.body, self._empty))
+        with tracing.entered(tracing.parse(call.headers.get(b"traceparent", b"").decode("latin-1"))):
+            answer = await operation.handler(call)
         if isinstance(answer, Stream):
             await call.stream(answer)
         else:

@@ -14,7 +14,7 @@ from covey.store.upkeep import Pruned
 
 FIND = statement(__package__, "find")
 PUT = statement(__package__, "put", is_quiet=True)
-FORGET = statement(__package__, "forget")
+FORGET = statement(__package__, "forget", is_quiet=True)
 
 BOOKMARK = "figures"
 PAGE = 500

@@ -21,8 +21,6 @@ from covey.store.events import Bookmark, Event
 
 log = logging.getLogger("covey.mcp")
 
-LOOK_S = 0.5
-"""How soon it is seen that somebody began to listen."""
 STILL_S = 5.0
 """So often it is seen that nobody listens any more."""
 AGAIN_S = 2.0
@@ -55,6 +53,9 @@ def changes_tools(event: Event) -> bool:
 class Taken(Protocol):
     """Where the seats are."""
 
+    begun: asyncio.Event
+    """Set whenever a client begins to listen."""
+
     def taken(self) -> list[Seat]:
         """Those that there are now."""
         ...
@@ -80,16 +81,16 @@ class Follower:
     async def go_on(self) -> None:
         """Until cancelled. A store that can't be had is asked again later. The blanket except of a loop."""
         while True:
+            await self._seats.begun.wait()
+            self._seats.begun.clear()
             try:
                 await self._while_somebody_listens()
             except Exception:
                 log.warning("news for MCP clients could not be read; they are read on in %g s", AGAIN_S, exc_info=True)
                 await asyncio.sleep(AGAIN_S)
-            await asyncio.sleep(LOOK_S)
+                self._seats.begun.set()
 
     async def _while_somebody_listens(self) -> None:
-        if not self._listeners():
-            return
         at = await self._door.store.read(events.last)
         while self._listeners():
             with suppress(TimeoutError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -32,13 +33,13 @@ _INSTRUCTIONS = (
 
 
 class Seat:
-    """One caller's place at the door."""
+    """One caller's place at the door. `begun` is set whenever a client begins to listen for news."""
 
-    def __init__(self, door: FleetDoor, by: Caller, profile: Profile | None = None) -> None:
+    def __init__(self, door: FleetDoor, by: Caller, begun: asyncio.Event, profile: Profile | None = None) -> None:
         self.door = door
         self.by = by
         self._asked = profile
-        self._subscriptions = Subscriptions()
+        self._subscriptions = Subscriptions(begun)
 
     def server(self) -> Server[Any]:
         """The server that clients of this caller talk to."""

@@ -65,12 +65,14 @@ class Seats:
         self._door = door
         self._make_server = make_server
         self._taken: dict[Caller, Taken] = {}
+        self.begun = asyncio.Event()
+        """Set whenever a client begins to listen for news."""
 
     async def of(self, by: Caller) -> Taken:
         """The seat of this caller."""
         found = self._taken.get(by)
         if found is None:
-            seat = Seat(self._door, by)
+            seat = Seat(self._door, by, self.begun)
             found = self._taken[by] = Taken(seat, self._make_server(seat))
         await found.there()
         return found

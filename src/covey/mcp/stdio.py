@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 from typing import Any
@@ -50,8 +51,9 @@ class Gatekeeper:
 class _One:
     """The one seat that there is."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: Seat, begun: asyncio.Event) -> None:
         self._seat = seat
+        self.begun = begun
 
     def taken(self) -> list[Seat]:
         """It alone."""
@@ -66,8 +68,9 @@ async def serve(door: FleetDoor, token: str, profile: Profile | None = None) -> 
     """
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     keeper = Gatekeeper(door, token)
-    seat = Seat(door, await keeper.caller(), profile)
+    begun = asyncio.Event()
+    seat = Seat(door, await keeper.caller(), begun, profile)
     server = seat.server()
     server.middleware.append(keeper)
-    async with stdio_server() as (incoming, outgoing), Follower(door, _One(seat)).beside():
+    async with stdio_server() as (incoming, outgoing), Follower(door, _One(seat, begun)).beside():
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Collection
 
@@ -23,9 +24,10 @@ Context = ServerRequestContext[object, object]
 
 
 class Subscriptions:
-    """The listeners of one seat."""
+    """The listeners of one seat. `begun` is set whenever one more listens."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun: asyncio.Event) -> None:
+        self._begun = begun
         self._bus = InMemorySubscriptionBus()
         self._handler = ListenHandler(self._bus, max_subscriptions=STREAMS)
         self._streams = 0
@@ -42,6 +44,7 @@ class Subscriptions:
         if len(asked) > URIS:
             raise MCPError(types.INVALID_PARAMS, f"resourceSubscriptions names {len(asked)} addresses; at most {URIS} are followed.")
         self._streams += 1
+        self._begun.set()
         try:
             return await self._handler(ctx, params)
         finally:
@@ -57,6 +60,7 @@ class Subscriptions:
         if len(uris) >= URIS:
             raise Invalid(f"this session follows {URIS} addresses already; unsubscribe from one.", field="uri")
         self._sessions[session_id] = (session, uris | {uri})
+        self._begun.set()
         if len(self._sessions) > SESSIONS:
             self._sessions.popitem(last=False)
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from covey.base.settings import Settings
 from covey.brains.model import Cost, Outcome, Turn, asked_for_vote, failure
-from covey.brains.prompting import DATA, given
+from covey.brains.prompting import DATA, work_of
 from covey.doors import waiting
 from covey.mcp.tooling import Asking, Call, Given, Ident, Receiver, Tool, Wait
 from covey.messages.model import Priority
@@ -157,7 +157,7 @@ def _claimed(work: Work, turn: Turn, limits: Limits) -> Claimed:
         item=work.item,
         attempt=work.attempt,
         lease_s=limits.lease_s,
-        text="\n\n".join([*turn.guidance, DATA, *given(turn)]),
+        text="\n\n".join([*turn.guidance, DATA, *work_of(turn)]),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from covey.links import directions, quota
 from covey.links.model import MOST_MESSAGES, Direction
 from covey.links.quota import Bucket
@@ -39,7 +41,7 @@ def postpone(tx: Transaction, way: Direction, at: float) -> None:
     tx.run(POSTPONE, sender=way.sender.id, receiver=way.receiver.id, at=at)
 
 
-def put(tx: Transaction, row: Row, sender: str, receiver: str, **more: object) -> bool:
+def put(tx: Transaction, row: Row, sender: str, receiver: str, **more: Any) -> bool:
     """Whether a deferred copy was put into its receiver's mailbox just now."""
     if tx.run(DELIVER, seq=row.seq, now=tx.now) == 0:
         return False
@@ -48,7 +50,7 @@ def put(tx: Transaction, row: Row, sender: str, receiver: str, **more: object) -
     return True
 
 
-def end(tx: Transaction, row: Row, reason: str, kind: str, **more: object) -> bool:
+def end(tx: Transaction, row: Row, reason: str, kind: str, **more: Any) -> bool:
     """Whether a deferred copy was closed undelivered just now."""
     if tx.run(END, seq=row.seq, reason=reason, now=tx.now) == 0:
         return False

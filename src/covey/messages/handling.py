@@ -100,7 +100,7 @@ def _digest_due(tx: Transaction, agent: str, quiet: list[Row], digest_s: float) 
 def _taken(tx: Transaction, agent: str, token: str) -> list[Message]:
     mail = [Message.from_row(row) for row in tx.all(TAKEN, token=token)]
     for message in mail:
-        tx.happened("message.seen", agent=agent, subject=message.message_id, attempt=message.attempts)
+        tx.happened("message.seen", agent=agent, subject=message.message_id, attempt=message.attempts, trace=message.traceparent)
     return mail
 
 

@@ -16,6 +16,7 @@ COPIES_OF = statement(__package__, "copies_of")
 INBOX = statement(__package__, "inbox")
 INBOX_UNREAD = statement(__package__, "inbox_unread")
 THREAD = statement(__package__, "thread")
+THREAD_BACK = statement(__package__, "thread_back")
 PLACE = statement(__package__, "place")
 THREADS = statement(__package__, "threads")
 THREADS_LATELY = statement(__package__, "threads_lately")
@@ -85,6 +86,19 @@ def thread(tx: Transaction, ident: str, *, after: int = 0, limit: int = 200) -> 
     """
     rows = tx.all(THREAD, thread_id=ident, limit=limit + 1, **place_after(tx, after))
     if not rows and not after:
+        raise NotFound(f"there is no thread {ident!r}; `covey inbox AGENT --json` shows threadIds.", field="thread")
+    return page(tx, rows, limit)
+
+
+def thread_end(tx: Transaction, ident: str, *, before: int = 0, limit: int = 50) -> Page:
+    """The last messages of a thread, or those before a copy, the latest first and one for each copy; the cursor leads further back.
+
+    Raises:
+        NotFound: There is no such thread.
+    """
+    row = tx.one(PLACE, copy=before) if before else None
+    rows = tx.all(THREAD_BACK, thread_id=ident, before=before or END, high=row.seq if row else END, limit=limit + 1)
+    if not rows and not before:
         raise NotFound(f"there is no thread {ident!r}; `covey inbox AGENT --json` shows threadIds.", field="thread")
     return page(tx, rows, limit)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from covey.agents.model import OPERATOR, SYSTEM
+from covey.base.tracing import Trace, told_of
 from covey.messages import admitting, waiting
 from covey.messages.admitting import Admission
 from covey.messages.letters import Letter
@@ -29,6 +30,7 @@ class Stored(NamedTuple):
 def store(tx: Transaction, letter: Letter, receivers: list[str], wait_s: float) -> Stored:
     """Store the message with a copy for each receiver that may get one; if none may, nothing is stored."""
     thread, is_dm = _thread(tx, letter, receivers)
+    letter = letter._replace(trace=_step_of(tx, letter, _above(tx, letter)))
     admitted = admitting.admit(tx, letter, receivers, thread)
     outcomes = {name: admission.outcome for name, admission in admitted.items()}
     reply = _answer(tx, letter, outcomes)
@@ -39,6 +41,18 @@ def store(tx: Transaction, letter: Letter, receivers: list[str], wait_s: float) 
     _say(tx, letter, outcomes, thread, "message.sent" if stored else "message.refused")
     receipt = Receipt(letter.ident, thread, tx.now, status, sentence, outcomes, note=note_of(reply))
     return Stored(receipt, {name: admission.paused for name, admission in admitted.items() if admission.paused is not None})
+
+
+def _above(tx: Transaction, letter: Letter) -> str | None:
+    """The step that its sender names for it, or else that of what it replies to; None: that of whoever sends it."""
+    asked = letter.asked
+    return letter.draft.traceparent or (asked.traceparent if asked is not None and tx.trace is None else None)
+
+
+def _step_of(tx: Transaction, letter: Letter, above: str | None) -> Trace | None:
+    """Its own step of its trace. Mail of the protocol begins no trace."""
+    begins = above is None and tx.trace is None
+    return None if begins and letter.sender == SYSTEM else tx.child(above)
 
 
 def _thread(tx: Transaction, letter: Letter, receivers: list[str]) -> tuple[str, bool]:
@@ -92,7 +106,7 @@ def _write(
         reply_note=note_of(reply),
         visited=_json(letter.visited),
         expires_at=draft.expires_at,
-        traceparent=draft.traceparent,
+        traceparent=letter.trace.header if letter.trace is not None else draft.traceparent,
         now=tx.now,
         sent_at=draft.timestamp,
         digest=checked.digest,
@@ -157,6 +171,7 @@ def _say(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome], thre
         head=content.subject or content.body[:80],
         credits={name: outcome.remaining_credits for name, outcome in outcomes.items() if outcome.remaining_credits is not None},
         inReplyTo=letter.draft.in_reply_to,
+        **told_of(letter.trace, _above(tx, letter)),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
-from covey.agents.model import OPERATOR, STALE_S
+from covey.agents.model import OPERATOR, STALE_S, Status
 from covey.buddies import checking
 from covey.messages import reading as mail
 from covey.reports import pulse
@@ -27,11 +27,13 @@ DEAD_MAIL = statement(__package__, "dead_mail")
 COSTS = statement(__package__, "costs")
 OPEN_KINDS = statement(__package__, "open_kinds")
 LEADER = statement(__package__, "leader")
+OPEN_THINGS = statement(__package__, "open_things")
 
 EVENTS_OF_ONE = 1_000
 EVENTS_OF_ALL = 5_000
 """Response and task times are those among so many last events."""
 DEAD_COUNTED = 10_000
+OPEN_COUNTED = 10_000
 DAY_S = 86_400.0
 
 
@@ -59,11 +61,12 @@ def of_fleet(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
     names = [each.agent.id for each in pulses]
     agents = [figures_of(each, replies[name], work[name], queued.get(name), dead[name]) for name, each in zip(names, pulses, strict=True)]
     costs = tx.all(COSTS, since=tx.now - DAY_S)
+    open_now = tx.all(OPEN_THINGS, limit=OPEN_COUNTED)[0]
     completed, failed = sum(each.vitals.tasks_completed for each in pulses), sum(each.vitals.tasks_failed for each in pulses)
     return {
         "at": tx.now,
         "agents": agents,
-        "status": dict(Counter(each["status"] for each in agents)),
+        "status": dict.fromkeys(get_args(Status), 0) | Counter(each["status"] for each in agents),
         "tasks": {
             **dict.fromkeys(("queued", "blocked", "running", "done", "failed", "cancelled"), 0),
             **tasks.counts(tx),
@@ -78,6 +81,8 @@ def of_fleet(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
             "handled": sum(each.vitals.messages_handled for each in pulses),
             "unread": sum(each.unread for each in pulses),
             "dead": dead.total(),
+            "atWork": open_now.at_work,
+            "deferred": open_now.deferred,
             "oldestWaiting": max((tx.now - each.unread_since for each in pulses if each.unread_since is not None), default=None),
             "responseTime": spread([each for times in replies.values() for each in times]),
             "operatorUnread": mail.unread_count(tx, OPERATOR),
@@ -89,6 +94,9 @@ def of_fleet(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
         },
         "leader": _leader(tx),
         "incidents": {row.kind: row.incidents for row in tx.all(OPEN_KINDS)},
+        "breakersOpen": sum(each["breakerOpen"] for each in agents),
+        "handoffsOpen": open_now.handoffs,
+        "votesOpen": open_now.votes,
     }
 
 
@@ -116,6 +124,7 @@ def figures_of(found: Pulse, replies: Sequence[float], work: Sequence[float], qu
             "handled": vitals.messages_handled,
             "unread": found.unread,
             "dead": dead,
+            "atWork": found.mail_at_work,
             "oldestWaiting": _age(now, found.unread_since),
             "responseTime": spread(replies),
         },

@@ -19,7 +19,7 @@ def over_time(tx: Transaction, window: str = "1h", agent: str | None = None) -> 
     """
     wanted = WINDOWS[window]
     if agent is not None:
-        roster.find(tx, agent)
+        roster.find(tx, agent, field="agent")
     found = reading.over(tx, wanted, agent if agent is not None else WHOLE_FLEET)
     return {
         "at": tx.now,

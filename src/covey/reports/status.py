@@ -77,7 +77,7 @@ def state_of(found: Pulse, queue: list[dict[str, Any]], decisions: list[dict[str
         "capabilities": list(agent.capabilities),
         "host": agent.host,
         "port": agent.port,
-        "url": f"http://{_in_url(agent.host)}:{agent.port}",
+        "url": f"http://{in_url(agent.host)}:{agent.port}",
         "pid": vitals.pid,
         "node": vitals.node,
         "startedAt": vitals.started_at,
@@ -130,7 +130,7 @@ def _queue(tx: Transaction, name: str) -> list[dict[str, Any]]:
     ]
 
 
-def _in_url(host: str) -> str:
+def in_url(host: str) -> str:
     """The host as it stands in a URL; an address that means `all` is reached by loopback."""
     if host in ("0.0.0.0", "::", ""):  # noqa: S104 - read, not bound
         return "127.0.0.1"

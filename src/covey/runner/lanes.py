@@ -19,6 +19,7 @@ from covey.runner.overdue import Beside
 from covey.runner.place import Place
 from covey.runner.run import MARGIN_S, Bounds, Reason, Run, Unended
 from covey.runner.taking import take
+from covey.runner.traced import invoking, processing
 from covey.runner.turning import turn_of
 from covey.runner.watchdog import EX_HUNG
 from covey.runner.work import Lane, Limits, Work
@@ -126,10 +127,11 @@ class Lanes:
             run.end("shutdown" if self.draining else "stopped")
         at_work = False
         try:
-            outcome = await self._outcome_of(run)
-            if outcome is not None:
-                return await self._settle(run, outcome, ready)
-            run.returned = await self._kept_on(lambda: self._let_go(run))
+            with processing(self._at.store.spans, work) as watched:
+                outcome = watched.outcome = await self._outcome_of(run)
+                if outcome is not None:
+                    return await self._settle(run, outcome, ready)
+                run.returned = await self._kept_on(lambda: self._let_go(run))
         except Unended:
             at_work = True  # and so it is never taken for forgotten: who comes after this process frees its work
             why = f"the brain of {self._at.agent.id} could not be ended ({run.ended_by}); the process goes, and it with it"
@@ -164,7 +166,9 @@ class Lanes:
         assert turn.deadline_s is not None
         beside = Beside(self._at, run, turn) if run.work.task is not None else None
         try:
-            outcome = await run.think(self._at.brain, turn, Bounds(turn.deadline_s, silence_s, self._at.settings.grace_s), self._at.clock)
+            with invoking(self._at.store.spans, run.work, self._at.agent) as watched:
+                bounds = Bounds(turn.deadline_s, silence_s, self._at.settings.grace_s)
+                outcome = watched.outcome = await run.think(self._at.brain, turn, bounds, self._at.clock)
         finally:
             if beside is not None:
                 await beside.stop()

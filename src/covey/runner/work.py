@@ -60,3 +60,10 @@ class Work(msgspec.Struct, frozen=True):
         if self.task is not None:
             return tuple(self.task.visited)
         return tuple(self.main.visited) if self.main is not None else ()
+
+    @property
+    def traceparent(self) -> str | None:
+        """The step of a trace that it was made in, if it belongs to one."""
+        if self.task is not None:
+            return self.task.traceparent
+        return self.main.traceparent if self.main is not None else None

@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from covey.base import tracing
 from covey.base.errors import CoveyError, Failed, StoreBusy
 from covey.base.ids import Ids
+from covey.base.tracing import UNRECORDED, Spans
 from covey.store.engine import Engine, Writer
-from covey.store.transaction import Broken, Retry, Transaction
+from covey.store.transaction import Broken, Event, Retry, Transaction
 
 log = logging.getLogger("covey.store")
 
@@ -25,7 +27,7 @@ _TRIES = 8
 class Job:
     """One verb that waits to be run, and where its answer goes."""
 
-    __slots__ = ("args", "error", "future", "kwargs", "locks", "loop", "relaxed", "result", "since", "taken", "verb")
+    __slots__ = ("args", "error", "future", "kwargs", "locks", "loop", "news", "relaxed", "result", "since", "taken", "trace", "verb")
 
     def __init__(
         self, verb: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], loop: asyncio.AbstractEventLoop | None
@@ -41,6 +43,9 @@ class Job:
         self.relaxed: bool = getattr(verb, "relaxed", False)
         keys = getattr(verb, "locks", None)
         self.locks: Sequence[tuple[str, str]] = keys(*args, **kwargs) if keys else ()
+        self.trace = tracing.current()
+        self.news: Sequence[Event] = ()
+        """What it said happened; kept only where spans are recorded."""
         self.taken = threading.Lock()
         """Whoever gets it answers the caller: the writer that runs the verb, or the one that gives up."""
 
@@ -58,10 +63,13 @@ class Job:
 class Batch:
     """Runs jobs in one transaction of a writer. Has no thread of its own: the simulation calls it inline."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, spans: Spans = UNRECORDED) -> None:
         self._writer = writer
+        self._spans = spans
         self.verbs_s = 0.0
         """How long the verbs of the last run took, without the commit."""
+        self.commit_s = 0.0
+        """How long its commit took."""
 
     def run(self, jobs: list[Job]) -> set[str]:
         """Run and commit all jobs, their results and errors set; whom to ring."""
@@ -96,15 +104,19 @@ class Batch:
         started = time.perf_counter()
         try:
             tx = self._writer.begin(full=any(not job.relaxed for job in jobs), locks=sorted({key for job in jobs for key in job.locks}))
+            tx.spans = self._spans
             for job in jobs:
                 job.error = None
+                tx.trace = job.trace
                 if apart:
                     _run_apart(tx, job)
                 elif not _run_plain(tx, job):
                     self._writer.rollback()
                     return self._once(jobs, apart=True)
-            self.verbs_s = time.perf_counter() - started
+            done = time.perf_counter()
+            self.verbs_s = done - started
             self._writer.commit(tx)
+            self.commit_s = time.perf_counter() - done
         except BaseException:
             self._writer.rollback()
             raise
@@ -113,7 +125,7 @@ class Batch:
 
 def _run_plain(tx: Transaction, job: Job) -> bool:
     """Run it; False if it failed in a way that spoils the transaction for the others."""
-    mark = tx.mark()
+    mark, start = tx.mark(), len(tx.events)
     try:
         job.result = job.verb(tx, *job.args, **job.kwargs)
     except (Retry, Broken):
@@ -124,10 +136,17 @@ def _run_plain(tx: Transaction, job: Job) -> bool:
             return False
         tx.forget(mark)
         job.error = error
+    _keep_news(tx, job, start)
     return True
 
 
+def _keep_news(tx: Transaction, job: Job, start: int) -> None:
+    if tx.spans.on:
+        job.news = tx.events[start:]
+
+
 def _run_apart(tx: Transaction, job: Job) -> None:
+    start = len(tx.events)
     try:
         with tx.attempt():
             job.result = job.verb(tx, *job.args, **job.kwargs)
@@ -135,6 +154,7 @@ def _run_apart(tx: Transaction, job: Job) -> None:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a verb raises is its caller's
         job.error = error
+    _keep_news(tx, job, start)
 
 
 def plain(error: Exception) -> Exception:

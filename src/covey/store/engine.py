@@ -63,6 +63,8 @@ class Reader(Protocol):
 class Engine(Protocol):
     """A kind of database: opens connections, and looks after the whole of it."""
 
+    system: str
+    """What kind of database it is, in OpenTelemetry's words."""
     writers: int
     readers: int
 

@@ -29,6 +29,8 @@ _SESSION = (
 class PostgresEngine:
     """A store on a PostgreSQL server. `settle_s` is how long a commit that had no answer is looked for."""
 
+    system = "postgresql"
+
     def __init__(
         self,
         url: str,

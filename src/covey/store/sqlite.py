@@ -31,6 +31,7 @@ _SET_CLOCK = "INSERT INTO clock (id, boot_id, ahead) VALUES (1, ?1, ?2) ON CONFL
 class SqliteEngine:
     """The embedded store in one file."""
 
+    system = "sqlite"
     writers = 1
 
     def __init__(self, path: Path, clock: Clock, *, full: bool = True, readers: int = 2) -> None:

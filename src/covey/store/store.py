@@ -11,9 +11,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from covey.base.errors import StoreBusy, StoreUnavailable
 from covey.base.ids import Ids
+from covey.base.tracing import UNRECORDED, Spans
 from covey.store.batches import Job
 from covey.store.bell import Bell
 from covey.store.engine import Engine, Reader
+from covey.store.measured import Measured
 from covey.store.transaction import Broken, Retry, Transaction
 from covey.store.turns import Stamp
 from covey.store.writing import WriterThread, answer
@@ -31,11 +33,20 @@ class Store:
     """
 
     def __init__(
-        self, engine: Engine, bell: Bell, *, ids: Ids | None = None, executor: Executor | None = None, patience_s: float = GIVE_UP_S
+        self,
+        engine: Engine,
+        bell: Bell,
+        *,
+        ids: Ids | None = None,
+        executor: Executor | None = None,
+        patience_s: float = GIVE_UP_S,
+        spans: Spans = UNRECORDED,
     ) -> None:
         self.engine = engine
         self.bell = bell
+        self.spans = spans
         self.ids = ids or Ids()
+        self._measured = Measured()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[WriterThread] = []
         self._own_executor = executor is None
@@ -59,7 +70,10 @@ class Store:
         job = Job(verb, args, kwargs, loop)
         if not self._threads:
             self._threads = [
-                WriterThread(self.engine, self.ids, self._jobs, self.bell, f"covey-write-{n}") for n in range(self.engine.writers)
+                WriterThread(
+                    self.engine, self.ids, self._jobs, self.bell, measured=self._measured, spans=self.spans, name=f"covey-write-{n}"
+                )
+                for n in range(self.engine.writers)
             ]
         self._jobs.put(job)
         assert job.future is not None
@@ -71,6 +85,10 @@ class Store:
             return result
         finally:
             self._waiting.pop(id(job), None)
+
+    def measured(self) -> dict[str, Any]:
+        """What this process measured of its writes since its start, as JSON."""
+        return self._measured.shown(len(self._waiting))
 
     def _lose_patience(self, loop: asyncio.AbstractEventLoop) -> None:
         """Tell callers who waited too long that the store is busy. A verb that a writer has taken is not touched."""
@@ -157,3 +175,5 @@ class Store:
             self._readers.get_nowait().close()
         self.engine.close()
         await asyncio.to_thread(self.bell.close)
+        if self.spans.on:
+            await asyncio.to_thread(self.spans.close)

@@ -8,14 +8,18 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
+from covey.base import tracing
 from covey.base.errors import CoveyError
 from covey.base.ids import Ids
+from covey.base.tracing import UNRECORDED, Spans, Trace
 from covey.store.statements import Statement
 
 Row = Any
 """A named tuple whose fields are the statement's columns."""
 
 T = TypeVar("T")
+CALLERS = ""
+"""In the place of a traceparent: that of whoever called the verb."""
 encode_json = msgspec.json.Encoder().encode
 
 
@@ -77,7 +81,7 @@ class Transaction:
     `now` is store time in Unix seconds: it never stands still between commits and never goes back (T2).
     """
 
-    __slots__ = ("_bells", "_connection", "_held", "_ids", "_quiet", "_read_only", "events", "now", "writes")
+    __slots__ = ("_bells", "_connection", "_held", "_ids", "_quiet", "_read_only", "events", "now", "spans", "trace", "writes")
 
     def __init__(
         self, connection: Connection, now: float, ids: Ids, *, read_only: bool = False, held: Iterable[tuple[str, str]] = ()
@@ -86,6 +90,9 @@ class Transaction:
         self.events: list[Event] = []
         self.writes = 0
         self._quiet = 0
+        self.trace: Trace | None = None
+        """The step that called the verb; None if it belongs to no trace."""
+        self.spans: Spans = UNRECORDED
         self._connection = connection
         self._ids = ids
         self._read_only = read_only
@@ -134,9 +141,22 @@ class Transaction:
             self.now = max(self.now, self._connection.lock(kind, item))
             self._held[kind, item] = None
 
-    def happened(self, kind: str, *, agent: str | None = None, subject: str | None = None, **data: Any) -> None:
-        """Write news: `kind` like `task.finished`, the agent it concerns, the id of the message, task … it is about."""
+    def happened(
+        self, kind: str, *, agent: str | None = None, subject: str | None = None, trace: str | None = CALLERS, **data: Any
+    ) -> None:
+        """Write news: `kind` like `task.finished`, the agent it concerns, the id of the message, task … it is about.
+
+        `trace` is the traceparent of the step that they belong to, the caller's unless told otherwise.
+        """
+        if trace == CALLERS:
+            trace = self.trace.header if self.trace is not None else None
+        if trace is not None:
+            data["trace"] = trace
         self.events.append(Event(self.now, kind, agent, subject, encode_json(data).decode()))
+
+    def child(self, parent: str | None = None) -> Trace | None:
+        """The step of something that this work makes and others go on from: below `parent`, a traceparent, or else the work's own step."""
+        return self.spans.child(tracing.parse(parent) or self.trace)
 
     def ring(self, name: str) -> None:
         """Wake who listens under this name (an agent, `node`, `files` …) after the commit. It is a hint and may be lost."""

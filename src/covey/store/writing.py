@@ -6,12 +6,16 @@ import asyncio
 import logging
 import queue
 import threading
+import time
 
 from covey.base.errors import CoveyError, StoreUnavailable
 from covey.base.ids import Ids
+from covey.base.tracing import Spans
 from covey.store.batches import Batch, Job
 from covey.store.bell import STORY, Bell
 from covey.store.engine import Engine, Writer
+from covey.store.measured import Measured
+from covey.store.traced import Committed, spans_of
 
 log = logging.getLogger("covey.store")
 
@@ -23,11 +27,23 @@ BATCH_S = 0.02
 class WriterThread:
     """A thread that owns one writing connection and empties the queue."""
 
-    def __init__(self, engine: Engine, ids: Ids, jobs: queue.SimpleQueue[Job | None], bell: Bell, name: str) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        ids: Ids,
+        jobs: queue.SimpleQueue[Job | None],
+        bell: Bell,
+        *,
+        measured: Measured,
+        spans: Spans,
+        name: str,
+    ) -> None:
         self._engine = engine
         self._ids = ids
         self._jobs = jobs
         self._bell = bell
+        self._measured = measured
+        self._spans = spans
         self._most = BATCH_VERBS
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
@@ -55,15 +71,18 @@ class WriterThread:
 
     def _turn(self, writer: Writer, first: Job) -> None:
         """Wait for this process's turn, take what waits by then, run it, answer."""
+        came = time.perf_counter()
         writer.wait_turn()
+        turn_s = time.perf_counter() - came
         jobs: list[Job] = []
         bells: set[str] = set()
         try:
             jobs = self._take(first)
             if jobs:
-                batch = Batch(writer)
+                batch = Batch(writer, self._spans)
                 bells = batch.run(jobs)
                 self._most = most_verbs(len(jobs), batch.verbs_s)
+                self._measured.batch(len(jobs), batch.commit_s, turn_s, len(bells))
         except BaseException as error:
             for job in jobs:
                 job.error = StoreUnavailable(
@@ -75,6 +94,18 @@ class WriterThread:
             answer(jobs)
         if bells:
             self._bell.ring(bells | STORY)
+        if self._spans.on:
+            self._trace(jobs)
+
+    def _trace(self, jobs: list[Job]) -> None:
+        """Have recorded what these verbs came to, those that failed left out."""
+        now, wall = time.monotonic(), time.time()
+        for job in jobs:
+            if job.error is None and (job.trace is not None or job.news):
+                verb = getattr(job.verb, "__name__", "verb")
+                done = Committed(verb, job.trace, job.news, wall - (now - job.since), wall, len(jobs), self._engine.system)
+                for span in spans_of(done, self._spans.child):
+                    self._spans.record(span)
 
     def _take(self, first: Job) -> list[Job]:
         jobs = [first] if first.taken.acquire(blocking=False) else []

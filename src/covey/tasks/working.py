@@ -62,7 +62,7 @@ def claim(
         row = tx.one(CLAIM, **given, through=1)
     if row is None:
         return None
-    tx.happened("task.claimed", agent=agent, subject=row.id, attempt=row.attempts, run=run_id)
+    tx.happened("task.claimed", agent=agent, subject=row.id, attempt=row.attempts, run=run_id, trace=row.traceparent)
     return reading.with_needs(tx, row), token
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from covey.base.settings import AgentSettings, Settings
 
-Section = Literal["fleet", "agents", "projects", "schedules", "features", "planning", "a2a", "retention"]
+Section = Literal["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry"]
 Takes = Literal["nothing", "agent", "agents", "fleet"]
 """What must start anew: nothing (it applies live), this agent's process, every agent's, or by hand the whole fleet."""
 
@@ -22,8 +22,8 @@ FLEET_RESTARTS = frozenset(
         *("host", "console_port", "gateway_port", "gateway", "allowed_hosts", "open_metrics", "open_status"),
     )
 )
-_RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules")
-_ASIDE = frozenset({*_RECORDS, "features", "planning", "a2a", "retention", "base_port", "only"})
+_RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules", "webhooks")
+_ASIDE = frozenset({*_RECORDS, "features", "planning", "a2a", "retention", "telemetry", "base_port", "only"})
 """Not keys of the fleet, or seen only by what follows from them: base_port by the ports, only by who runs."""
 
 
@@ -39,7 +39,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diff(old: Settings, new: Settings) -> list[Change]:
-    """What is different in the new settings: the fleet first, then agents, projects, schedules, features, planning, A2A, retention."""
+    """What is different in the new settings: the fleet first, then all else section by section."""
     changes = list(_fleet(old, new))
     for section in _RECORDS:
         changes += _records(section, getattr(old, section), getattr(new, section))
@@ -50,6 +50,8 @@ def diff(old: Settings, new: Settings) -> list[Change]:
         changes.append(Change(section="a2a", how="changed", fields=fields, restart="agents"))
     if fields := _differing(old.retention, new.retention):
         changes.append(Change(section="retention", how="changed", fields=fields))
+    if fields := _differing(old.telemetry, new.telemetry):
+        changes.append(Change(section="telemetry", how="changed", fields=fields, restart="agents"))
     return changes
 
 

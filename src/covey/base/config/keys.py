@@ -21,11 +21,13 @@ from covey.base.settings import (
     Retention,
     ScheduleSettings,
     Settings,
+    TelemetrySettings,
+    WebhookSettings,
 )
 
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
-SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "planning", "a2a", "retention")
+SECTIONS = ("fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry")
 RESERVED = frozenset({"operator", "system", "all", "node", "console", "gateway"})
 """No agent may be called so: senders, everybody, and the processes that hold no agent."""
 
@@ -68,7 +70,7 @@ def _notify(faults: Faults, at: At, value: object) -> Any:
     return BAD
 
 
-def _env_value(faults: Faults, at: At, value: object) -> Any:
+def _secret(faults: Faults, at: At, value: object) -> Any:
     """Text; it may be a secret, so no message repeats it."""
     if isinstance(value, str) and "\0" not in value:
         return value
@@ -104,12 +106,19 @@ _CHECKS: dict[str, Check] = {
     "required_extensions": list_of(_uri, 'a list of URIs, as ["https://example.org/extension"]', distinct=True),
     "allow_private": list_of(_reach, 'a list of names, addresses and networks, as ["localhost", "10.0.0.0/8"]', distinct=True),
     "store": _store,
+    "traces": formed(
+        r"(https?://[A-Za-z0-9.\[\]:-]{1,260}(/[^\s\0@]{0,1000})?)?",
+        'an address as "http://localhost:4318", without user or password',
+    ),
+    "sample": number(0, 1, "a share"),
     "notify": list_of(_notify, 'a list of addresses, as ["mailto://…"]', distinct=True),
     "agents": agent_names,
-    "env": table_of(_env_value, _env_name, 'a table of texts, as { LANG = "C" }'),
+    "env": table_of(_secret, _env_name, 'a table of texts, as { LANG = "C" }'),
     "options": options,
     "features": table_of(table_of(flag, _org, "a table of flags, each true or false"), _org, "a table of organisations"),
     "priority": one_of(PRIORITIES),
+    "url": _secret,
+    "secret": _secret,
     "owner": _org,
     "organisation": _org,
 }
@@ -141,14 +150,18 @@ def types_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in msgspec.structs.fields(struct)}
 
 
-FLEET = keys_of(Settings, {"agents", "projects", "schedules", "features", "planning", "a2a", "retention", "root", "only"})
+FLEET = keys_of(
+    Settings, {"agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry", "root", "only"}
+)
 BRAIN = keys_of(BrainSettings, {"command"})
 AGENT = keys_of(AgentSettings, {"id", "brain"})
 PROJECT = keys_of(ProjectSettings, {"name"})
 SCHEDULE = keys_of(ScheduleSettings, {"name"})
+WEBHOOK = keys_of(WebhookSettings, {"name"})
 RETENTION = keys_of(Retention)
 PLANNING = keys_of(PlanningSettings)
 A2A = keys_of(A2aSettings)
+TELEMETRY = keys_of(TelemetrySettings)
 FEATURES = _CHECKS["features"]
 
 

@@ -9,7 +9,7 @@ from typing import Any, get_origin
 from covey.base.config import fleet as fleets
 from covey.base.config import sections
 from covey.base.config.faults import Faults
-from covey.base.config.keys import A2A, FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, agent_names, types_of, values
+from covey.base.config.keys import A2A, FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, TELEMETRY, agent_names, types_of, values
 from covey.base.config.shapes import BAD
 from covey.base.config.source import FILE_NAME, absolute, locate, parsed, read
 from covey.base.settings import (
@@ -21,6 +21,8 @@ from covey.base.settings import (
     Retention,
     ScheduleSettings,
     Settings,
+    TelemetrySettings,
+    WebhookSettings,
 )
 
 _FOLDERS = {"data_dir": ".covey", "shared_dir": "shared", "logs_dir": "logs"}
@@ -89,7 +91,7 @@ def load_text(
     for agent in only:
         if agent not in agents:
             faults.unknown("--only", "agent", agent, agents)
-    rest = _rest(faults, document, agents, root)
+    rest = _rest(faults, document, agents, root, environ or {})
     if faults.found:
         from covey.base.config.refusal import refusal  # noqa: PLC0415 - milliseconds that only a faulty file is worth
 
@@ -150,30 +152,47 @@ def _layered(faults: Faults, inner: dict[str, Any], outer: dict[str, Any], root:
     return inner | outer | folders
 
 
-def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path) -> dict[str, Any]:
-    """Projects, schedules, features, retention, planning and A2A."""
+def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Projects, schedules, webhooks, features, retention, planning, A2A and telemetry."""
     projects = sections.projects(faults, document.get("projects"))
     schedules = sections.schedules(faults, document.get("schedules"))
+    webhooks = sections.webhooks(faults, document.get("webhooks"))
     features = FEATURES(faults, ("features",), document.get("features", {}))
     retention = values(faults, ("retention",), document.get("retention", {}), RETENTION)
     planning = values(faults, ("planning",), document.get("planning", {}), PLANNING)
     a2a = values(faults, ("a2a",), document.get("a2a", {}), A2A)
+    telemetry = _telemetry_of(environ) | values(faults, ("telemetry",), document.get("telemetry", {}), TELEMETRY)
     fleets.check_names(faults, agents, projects, schedules)
     fleets.check_planner(faults, agents, planning)
     if schedules:
         from covey.base.config import schedules as clockwork  # noqa: PLC0415 - cronsim and zoneinfo, for those who have schedules
 
         clockwork.check(faults, schedules)
+    if webhooks:
+        from covey.base.config import webhooks as outgoing  # noqa: PLC0415 - ssl and ipaddress, for those who have webhooks
+
+        outgoing.check(faults, webhooks)
     if faults.found:
         return {}
     return {
         "projects": tuple(ProjectSettings(name=name, **_placed(draft, "path", root)) for name, draft in projects.items()),
         "schedules": tuple(ScheduleSettings(name=name, **draft) for name, draft in schedules.items()),
+        "webhooks": tuple(WebhookSettings(name=name, **draft) for name, draft in webhooks.items()),
         "features": features,
         "retention": Retention(**retention),
         "planning": PlanningSettings(**_placed(planning, "templates", root)),
         "a2a": A2aSettings(**a2a),
+        "telemetry": TelemetrySettings(**telemetry),
     }
+
+
+def _telemetry_of(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What OpenTelemetry's own variables say of traces, where they say it in a form that is ours; covey.toml wins over it."""
+    where = environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or ""
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or environ.get("OTEL_TRACES_EXPORTER", "otlp") != "otlp":
+        return {}
+    quiet = Faults("", "")
+    return values(quiet, ("telemetry",), {"traces": where}, TELEMETRY) if where else {}
 
 
 def _placed(draft: dict[str, Any], key: str, root: Path, usual: str = "") -> dict[str, Any]:

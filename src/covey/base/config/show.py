@@ -12,30 +12,36 @@ from covey.base.config.spelling import table
 from covey.base.settings import BrainSettings, Settings
 
 MASK = "***"
-_RECORDS = ("agents", "projects", "schedules")
+_RECORDS = ("agents", "projects", "schedules", "webhooks")
+_SINGLE = ("planning", "a2a", "retention", "telemetry")
 _PASSWORD = re.compile(r"(?<=://)([^/:@]*):.*@")
 _PARAMETER = re.compile(r"(?i)(password=)[^&]*")
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|authori")
 
 
 def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
-    """The settings as {fleet, agents, projects, schedules, features, planning, a2a, retention}, with the keys of covey.toml.
+    """The settings, section by section, with the keys of covey.toml.
 
-    Only what may hold a secret is changed, unless `secrets`: the store's password, the values of env, and options whose name says so.
+    Only what may hold a secret is changed, unless `secrets`: the store's password, addresses of notify and webhooks and their secrets,
+    the values of env, and options whose name says so.
     With secrets, `to_toml` of it loads as the same settings.
     """
     told = _plain(settings)
     records = {section: dict(_named(told.pop(section))) for section in _RECORDS}
-    features, planning, a2a, retention = (told.pop(part) for part in ("features", "planning", "a2a", "retention"))
+    features = told.pop("features")
+    single = {section: told.pop(section) for section in _SINGLE}
     del told["root"], told["only"]
     told |= {part: told[part] or "operator" for part in ("lead", "deputy")}
     if not secrets:
         told["store"] = _without_password(told["store"])
         told["notify"] = [f"{url.partition('://')[0]}://{MASK}" for url in told["notify"]]
+        for hook in records["webhooks"].values():
+            hook["url"] = _without_path(hook["url"])
+            hook["secret"] = hook["secret"] if hook["secret"].startswith("env:") else MASK
         for agent in records["agents"].values():
             agent["env"] = dict.fromkeys(agent["env"], MASK)
             agent["brain"]["options"] = _masked(agent["brain"]["options"])
-    return {"fleet": told, **records, "features": features, "planning": planning, "a2a": a2a, "retention": retention}
+    return {"fleet": told, **records, "features": features, **single}
 
 
 def _plain(struct: msgspec.Struct) -> dict[str, Any]:
@@ -59,6 +65,12 @@ def _without_password(store: str) -> str:
     return _PARAMETER.sub(rf"\g<1>{MASK}", _PASSWORD.sub(rf"\g<1>:{MASK}@", store))
 
 
+def _without_path(url: str) -> str:
+    """The address up to its host: what follows opens doors at some receivers."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0].partition('?')[0]}/{MASK}"
+
+
 def _masked(options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: MASK if _SECRET.search(key) else _masked(value) if isinstance(value, dict) else value for key, value in options.items()}
 
@@ -68,7 +80,7 @@ def to_toml(settings: Settings, *, secrets: bool = False) -> str:
     told = describe(settings, secrets=secrets)
     tables: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("fleet",), told["fleet"])]
     tables += [((section, name), one) for section in (*_RECORDS, "features") for name, one in told[section].items()]
-    tables += [((section,), told[section]) for section in ("planning", "a2a", "retention")]
+    tables += [((section,), told[section]) for section in _SINGLE]
     for agent in told["agents"].values():
         agent["brain"] = _short(agent["brain"])
     return "\n".join(table(path, values) for path, values in tables)
