@@ -29,7 +29,7 @@ async def crew(person: Person, clock: ManualClock) -> Crew:
 
 async def begun(crew: Crew, ident: str = "run", **more: Any) -> TeamRun:
     parts = [Part(description="the first part"), Part(description="the second part", needs=[1])]
-    words = {"workers": ["coder", "intel"], "strict": False, "parts": parts} | more
+    words: dict[str, Any] = {"workers": ["coder", "intel"], "strict": False, "parts": parts} | more
     return await crew.start("reach it", team_id=ident, **words)
 
 
