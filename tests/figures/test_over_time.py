@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -144,9 +145,15 @@ async def test_a_round_catches_up_over_many_pages(fleet: Store, clock: ManualClo
 async def test_where_nothing_has_changed_the_store_is_not_asked(fleet: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
     if fleet.stamp() is None:
         pytest.skip("a server keeps no stamp")
-    recorder, reads = Recorder(fleet), []
+    recorder = Recorder(fleet)
+    reads: list[int] = []
     read_on = recording.read_on
-    monkeypatch.setattr(recording, "read_on", lambda tx: reads.append(1) or read_on(tx))
+
+    def counted(tx: Transaction) -> Any:
+        reads.append(1)
+        return read_on(tx)
+
+    monkeypatch.setattr(recording, "read_on", counted)
     await send(fleet, "operator", "coder", "look")
     await recorder.one_round()
     await recorder.one_round()

@@ -14,12 +14,17 @@ from covey.store.sqlite import SqliteEngine
 from covey.store.statements import _PARAMETER, statement
 
 STATEMENTS = sorted(path.stem for path in (Path(covey.reports.__file__).parent / "sql").glob("*.sql"))
-LAST_FEW = {"happened": {"events"}, "latest_ids": {"tasks", "messages"}, "mail_times": {"events"}, "task_times": {"events"}}
+LAST_FEW = {
+    "happened": {"events"},
+    "latest_ids": {"tasks", "messages"},
+    "mail_times": {"events"},
+    "task_times": {"events"},
+}
 """They go backwards through a table by its key, up to a limit."""
 NO_LARGER_THAN_THE_FLEET = {"budgets": {"budgets"}, "plannings": {"plannings"}, "paid_turns": {"a"}, "short_machines": {"pressures"}}
 """They go through a table with a row for each agent, or each node, at most."""
 PARTIAL = {
-    *("tasks_ready", "tasks_open", "tasks_by_project", "incidents_open"),
+    *("tasks_ready", "tasks_open", "tasks_by_project", "tasks_wanting_approval", "incidents_open", "incidents_called"),
     *("copies_leased", "copies_deferred", "handoffs_due", "votes_due"),
 }
 

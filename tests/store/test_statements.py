@@ -25,15 +25,18 @@ GROWING = frozenset(
     {
         *("events", "messages", "copies", "tasks", "needs", "runs", "entries", "answered_requests"),
         *("votes", "voters", "ballots", "vote_arguments"),
+        *("exchanges", "exchange_messages", "pushes", "abroad"),
     }
 )
-AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index", "votes_due", "votes_open_of"})
+AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index", "votes_due", "votes_open_of", "pushes_open"})
 """Indexes of what is at work right now, which is never much: walking through one of these is no scan."""
 ALLOWED = {
     "messages:deferred_directions": "what waits for credit, over its own small index",
     "messages:counts": "a count of everything, asked for by people",
     "messages:latest": "the last N by number",
     "messages:threads": "from id to id over an index, N at most",
+    "reports:approvals_wanted": "what waits for a person, over its own small index",
+    "reports:called_incidents": "what waits for a person, over its own small index",
     "reports:happened": "among the last N by number",
     "reports:latest_ids": "the last N by number",
     "reports:mail_times": "among the last N by number",

@@ -53,6 +53,8 @@ class Operation(Generic[Q, B]):
     """Further media types, by the Accept header."""
     verb: Callable[..., Any] | None = None
     """The verb that it calls; None where it asks the process alone."""
+    form: bool = False
+    """Whether its body is a page's form instead of JSON."""
 
     @property
     def ident(self) -> str:

@@ -7,13 +7,15 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from starlette.routing import Route, Router
+from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
+from covey.agents.model import Caller
 from covey.base import tracing
 from covey.base.errors import CoveyError, Failed, MethodNotAllowed, NotFound
 from covey.doors.answer import Answer, Stream, fault, problem
-from covey.doors.call import KEY, Call, Disconnected, call_of
+from covey.doors.bodies import Disconnected
+from covey.doors.call import KEY, Call, call_of
 from covey.doors.door import FleetDoor
 from covey.doors.hosts import Hosts, asked
 from covey.doors.operations import Operation, admit
@@ -22,14 +24,14 @@ log = logging.getLogger("covey.doors")
 
 
 class Port:
-    """One port's application."""
+    """One port's application; `mounted` are applications of other doors, which stand behind the same guards."""
 
-    def __init__(self, door: FleetDoor, operations: Sequence[Operation[Any, Any]]) -> None:
+    def __init__(self, door: FleetDoor, operations: Sequence[Operation[Any, Any]], mounted: Sequence[BaseRoute] = ()) -> None:
         self.door = door
         self.operations = operations
         self._hosts = Hosts(door.settings)
         self._settings = door.settings
-        self._router = Router(self._routes(), redirect_slashes=False, default=no_such_path)
+        self._router = Router([*self._routes(), *mounted], redirect_slashes=False, default=no_such_path)
 
     def _routes(self) -> list[Route]:
         paths: dict[str, dict[str, Endpoint]] = {}
@@ -46,7 +48,7 @@ class Port:
         scope[KEY] = call
         try:
             scope["covey.loopback"] = self.hosts.check(asked(scope, call.headers))
-            await self._router(scope, receive, send)
+            await self._router(scope, receive, call.pass_on)
         except Disconnected:
             return
         except CoveyError as error:
@@ -78,6 +80,14 @@ class Port:
         except Disconnected:
             return
 
+    async def caller(self, call: Call[Any, Any]) -> Caller | None:
+        """Who calls, by the bearer token of the request.
+
+        Raises:
+            Unauthorized: The token is nobody's.
+        """
+        return await self.door.admission.caller(call.headers.get(b"authorization"))
+
     def refusal(self, _call: Call[Any, Any], error: CoveyError) -> Answer:
         """The error as it is answered: a problem object, unless a door's callers read something else."""
         return problem(error, self.door.clock.wall())
@@ -106,7 +116,7 @@ class Endpoint:
             admit(operation, call, caller, open_here=self._port.open_to(operation, call.scope))
         call.query = call.read_query(operation.query)
         if operation.method != "GET":
-            call.body = await call.read_body(operation.body, self._empty)
+            call.body = await (call.read_form(operation.body) if operation.form else call.read_body(operation.body, self._empty))
         with tracing.entered(tracing.parse(call.headers.get(b"traceparent", b"").decode("latin-1"))):
             answer = await operation.handler(call)
         if isinstance(answer, Stream):

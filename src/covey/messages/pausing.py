@@ -12,6 +12,7 @@ from covey.store import Row, Transaction, statement
 PAUSE = statement(__package__, "pause_thread")
 RESUME = statement(__package__, "resume_thread")
 COUNT_ANEW = statement(__package__, "count_anew")
+PAUSE_OF = statement(__package__, "pause_of")
 PAUSES = statement(__package__, "pauses")
 STREAK = statement(__package__, "streak")
 TASK_MOVED = statement(__package__, "task_moved")
@@ -48,6 +49,12 @@ def resume(tx: Transaction, thread: str, by: Caller) -> None:
         raise NotFound(f"the thread {thread[:200]!r} is not paused; `covey threads paused` lists those that are.", field="thread")
     tx.run(COUNT_ANEW, thread_id=thread)
     tx.happened("thread.resumed", subject=thread, by=by.name)
+
+
+def reason_of(tx: Transaction, thread: str) -> str | None:
+    """Why a thread is paused; None if it is not."""
+    row = tx.one(PAUSE_OF, thread_id=thread)
+    return row.reason if row is not None else None
 
 
 class Pauses(NamedTuple):

@@ -16,6 +16,7 @@ COPIES_OF = statement(__package__, "copies_of")
 INBOX = statement(__package__, "inbox")
 INBOX_UNREAD = statement(__package__, "inbox_unread")
 THREAD = statement(__package__, "thread")
+THREAD_BACK = statement(__package__, "thread_back")
 PLACE = statement(__package__, "place")
 THREADS = statement(__package__, "threads")
 THREADS_LATELY = statement(__package__, "threads_lately")
@@ -48,10 +49,15 @@ def show(tx: Transaction, ident: str) -> list[Message]:
     Raises:
         NotFound: There is no such message.
     """
-    rows = tx.all(COPIES_OF, id=ident)
-    if not rows:
+    found = copies(tx, ident)
+    if not found:
         raise NotFound(f"there is no message {ident!r}; it may be past its retention.", field="id")
-    return _messages(tx, rows)
+    return found
+
+
+def copies(tx: Transaction, ident: str) -> list[Message]:
+    """As `show`; empty if there is no such message."""
+    return _messages(tx, tx.all(COPIES_OF, id=ident))
 
 
 def inbox(tx: Transaction, agent: str, *, unread: bool = False, before: int | None = None, limit: int = 50) -> Page:
@@ -80,6 +86,19 @@ def thread(tx: Transaction, ident: str, *, after: int = 0, limit: int = 200) -> 
     """
     rows = tx.all(THREAD, thread_id=ident, limit=limit + 1, **place_after(tx, after))
     if not rows and not after:
+        raise NotFound(f"there is no thread {ident!r}; `covey inbox AGENT --json` shows threadIds.", field="thread")
+    return page(tx, rows, limit)
+
+
+def thread_end(tx: Transaction, ident: str, *, before: int = 0, limit: int = 50) -> Page:
+    """The last messages of a thread, or those before a copy, the latest first and one for each copy; the cursor leads further back.
+
+    Raises:
+        NotFound: There is no such thread.
+    """
+    row = tx.one(PLACE, copy=before) if before else None
+    rows = tx.all(THREAD_BACK, thread_id=ident, before=before or END, high=row.seq if row else END, limit=limit + 1)
+    if not rows and not before:
         raise NotFound(f"there is no thread {ident!r}; `covey inbox AGENT --json` shows threadIds.", field="thread")
     return page(tx, rows, limit)
 

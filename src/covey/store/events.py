@@ -16,6 +16,7 @@ BEFORE = statement(__package__, "events_before")
 LAST = statement(__package__, "events_last")
 OF_SUBJECT = statement(__package__, "events_of_subject")
 FIRST_OF_SUBJECT = statement(__package__, "events_first_of_subject")
+OF_SUBJECT_AFTER = statement(__package__, "events_of_subject_after")
 OF_AGENT = statement(__package__, "events_of_agent")
 BOOKMARK = statement(__package__, "bookmark")
 SET_BOOKMARK = statement(__package__, "set_bookmark", is_quiet=True)
@@ -125,6 +126,11 @@ def first_of_subject(tx: Transaction, subject: str) -> Event | None:
     """The first thing that happened to a message, task …, if it is still kept."""
     row = tx.one(FIRST_OF_SUBJECT, subject=subject)
     return Event.from_row(row) if row is not None else None
+
+
+def of_subject_after(tx: Transaction, subject: str, start: Bookmark, *, limit: int = 100) -> list[Event]:
+    """What happened to a message, task … after a bookmark, in the order in which every reader gets it."""
+    return [Event.from_row(row) for row in tx.all(OF_SUBJECT_AFTER, subject=subject, xid=start.xid, seq=start.seq, limit=limit)]
 
 
 def of_agent(tx: Transaction, agent: str, *, limit: int = 100) -> list[Event]:

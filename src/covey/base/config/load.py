@@ -9,11 +9,12 @@ from typing import Any, get_origin
 from covey.base.config import fleet as fleets
 from covey.base.config import sections
 from covey.base.config.faults import Faults
-from covey.base.config.keys import FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, TELEMETRY, agent_names, types_of, values
+from covey.base.config.keys import A2A, FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, TELEMETRY, agent_names, types_of, values
 from covey.base.config.shapes import BAD
 from covey.base.config.source import FILE_NAME, absolute, locate, parsed, read
 from covey.base.settings import (
     BASE_PORT,
+    A2aSettings,
     AgentSettings,
     PlanningSettings,
     ProjectSettings,
@@ -21,6 +22,7 @@ from covey.base.settings import (
     ScheduleSettings,
     Settings,
     TelemetrySettings,
+    WebhookSettings,
 )
 
 _FOLDERS = {"data_dir": ".covey", "shared_dir": "shared", "logs_dir": "logs"}
@@ -151,12 +153,14 @@ def _layered(faults: Faults, inner: dict[str, Any], outer: dict[str, Any], root:
 
 
 def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Projects, schedules, features, retention, planning and telemetry."""
+    """Projects, schedules, webhooks, features, retention, planning, A2A and telemetry."""
     projects = sections.projects(faults, document.get("projects"))
     schedules = sections.schedules(faults, document.get("schedules"))
+    webhooks = sections.webhooks(faults, document.get("webhooks"))
     features = FEATURES(faults, ("features",), document.get("features", {}))
     retention = values(faults, ("retention",), document.get("retention", {}), RETENTION)
     planning = values(faults, ("planning",), document.get("planning", {}), PLANNING)
+    a2a = values(faults, ("a2a",), document.get("a2a", {}), A2A)
     telemetry = _telemetry_of(environ) | values(faults, ("telemetry",), document.get("telemetry", {}), TELEMETRY)
     fleets.check_names(faults, agents, projects, schedules)
     fleets.check_planner(faults, agents, planning)
@@ -164,14 +168,20 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
         from covey.base.config import schedules as clockwork  # noqa: PLC0415 - cronsim and zoneinfo, for those who have schedules
 
         clockwork.check(faults, schedules)
+    if webhooks:
+        from covey.base.config import webhooks as outgoing  # noqa: PLC0415 - ssl and ipaddress, for those who have webhooks
+
+        outgoing.check(faults, webhooks)
     if faults.found:
         return {}
     return {
         "projects": tuple(ProjectSettings(name=name, **_placed(draft, "path", root)) for name, draft in projects.items()),
         "schedules": tuple(ScheduleSettings(name=name, **draft) for name, draft in schedules.items()),
+        "webhooks": tuple(WebhookSettings(name=name, **draft) for name, draft in webhooks.items()),
         "features": features,
         "retention": Retention(**retention),
         "planning": PlanningSettings(**_placed(planning, "templates", root)),
+        "a2a": A2aSettings(**a2a),
         "telemetry": TelemetrySettings(**telemetry),
     }
 

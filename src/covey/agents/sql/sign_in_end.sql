@@ -1,0 +1,2 @@
+-- Forget a sign-in.
+DELETE FROM sign_ins WHERE hash = :hash

@@ -1,0 +1,2 @@
+-- Forget every sign-in.
+DELETE FROM sign_ins

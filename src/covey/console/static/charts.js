@@ -1,0 +1,53 @@
+// Draws the charts of a page from the data beside them, and again when that changes, or the theme does.
+
+const drawn = new Map();
+
+function color(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function options(element, source) {
+  const axis = { stroke: color("--quiet"), grid: { stroke: color("--pico-muted-border-color"), width: 1 }, ticks: { show: false } };
+  const unit = source.dataset.unit;
+  const value = (_, v) => (v == null ? "–" : `${v.toPrecision(3)} ${unit}`);
+  return {
+    width: Math.max(240, element.clientWidth),
+    height: 240,
+    axes: [{ ...axis }, { ...axis, size: 60, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
+    series: [
+      {},
+      ...source.dataset.series.split("|").map((label, place) => ({
+        label, value, stroke: color(`--chart-${place + 1}`), width: 2, spanGaps: true, points: { show: true, size: 4 },
+        dash: place ? [6, 3] : undefined, // told apart without colour too
+      })),
+    ],
+  };
+}
+
+function draw(source, anew = false) {
+  const element = document.getElementById(source.dataset.chart);
+  if (!element || !window.uPlot) return;
+  const data = JSON.parse(source.dataset.points);
+  const known = drawn.get(source.dataset.chart);
+  if (known && known.root.isConnected && !anew) {
+    known.setData(data);
+    return;
+  }
+  known?.destroy();
+  drawn.set(source.dataset.chart, new uPlot(options(element, source), data, element));
+}
+
+function all(anew) {
+  for (const source of document.querySelectorAll("[data-chart]")) draw(source, anew);
+}
+
+let wait = null;
+addEventListener("resize", () => {
+  clearTimeout(wait);
+  wait = setTimeout(() => all(true), 200);
+});
+document.addEventListener("htmx:after:swap", () => all(false));
+document.addEventListener("covey:theme", () => all(true));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => all(true));
+if (document.readyState === "complete") all(false);
+else addEventListener("load", () => all(false));
