@@ -121,7 +121,10 @@ def test_a_default_name_without_a_role_keeps_its_role() -> None:
         ('{ kind = "command", command = "a | b" }', BrainSettings(kind="command", command=("sh", "-c", "a | b"))),
         ('{ kind = "python", target = "m:f", process = true }', BrainSettings(kind="python", target="m:f", process=True)),
         ('{ kind = "a2a", target = "https://a/b" }', BrainSettings(kind="a2a", target="https://a/b")),
-        ('{ kind = "model", target = "p:m", options = { t = [0.5] } }', BrainSettings(kind="model", target="p:m", options={"t": [0.5]})),
+        (
+            '{ kind = "model", target = "p:m", options = { settings = { t = [0.5] } } }',
+            BrainSettings(kind="model", target="p:m", options={"settings": {"t": [0.5]}}),
+        ),
     ],
 )
 @rule("A2")

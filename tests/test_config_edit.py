@@ -216,7 +216,7 @@ brain = "m:f"
 env = { KEY = "hunter2" }
 plan = false
 [agents.bob]
-brain = { kind = "model", target = "p:m", options = { api_key = "hunter2", deep = { token = "hunter2", n = 1 } }, timeout_s = 9 }
+brain = { kind = "model", target = "p:m", options = { settings = { extra_headers = { token = "hunter2", n = 1 } } }, timeout_s = 9 }
 [projects."a.b"]
 path = "p"
 [schedules.s]
@@ -246,7 +246,7 @@ def test_what_is_shown_has_no_secret_in_it() -> None:
 
 def test_what_is_described_has_the_keys_of_the_file_with_all_defaults() -> None:
     told = describe(read(""))
-    assert list(told) == ["fleet", "agents", "projects", "schedules", "features", "planning", "retention", "telemetry"]
+    assert list(told) == ["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry"]
     assert told["fleet"]["lease_s"] == 60.0
     assert told["agents"]["chief"]["brain"]["kind"] == "rules"
 

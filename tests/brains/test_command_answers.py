@@ -77,19 +77,24 @@ OLD_CODEX = [
 
 
 @pytest.mark.parametrize(
-    ("out", "summary", "cost"),
+    ("out", "summary", "cost", "session"),
     [
-        (printed(CLAUDE), "Three tests fail.", CLAUDE_COST),
-        (json.dumps(CLAUDE, indent=1), "Three tests fail.", CLAUDE_COST),
-        (json.dumps([{"type": "system"}, {"type": "assistant"}, CLAUDE]), "Three tests fail.", CLAUDE_COST),
-        (printed({"type": "system", "session_id": "a"}, {"type": "assistant", "message": {}}, CLAUDE), "Three tests fail.", CLAUDE_COST),
-        (printed(*CODEX), "Two files.", Cost(tokens_in=24763, tokens_out=122)),
-        (printed(*OLD_CODEX), "Two files.", Cost(tokens_in=26549, tokens_out=1590, context_tokens=6652, context_limit=272000)),
-        (printed(*CODEX) + "\n{cut off", "Two files.", Cost(tokens_in=24763, tokens_out=122)),
+        (printed(CLAUDE), "Three tests fail.", CLAUDE_COST, "a"),
+        (json.dumps(CLAUDE, indent=1), "Three tests fail.", CLAUDE_COST, "a"),
+        (json.dumps([{"type": "system"}, {"type": "assistant"}, CLAUDE]), "Three tests fail.", CLAUDE_COST, "a"),
+        (
+            printed({"type": "system", "session_id": "a"}, {"type": "assistant", "message": {}}, CLAUDE),
+            "Three tests fail.",
+            CLAUDE_COST,
+            "a",
+        ),
+        (printed(*CODEX), "Two files.", Cost(tokens_in=24763, tokens_out=122), "t"),
+        (printed(*OLD_CODEX), "Two files.", Cost(tokens_in=26549, tokens_out=1590, context_tokens=6652, context_limit=272000), ""),
+        (printed(*CODEX) + "\n{cut off", "Two files.", Cost(tokens_in=24763, tokens_out=122), "t"),
     ],
 )
-def test_an_assistants_answer_and_cost_are_read_from_its_json(out: str, summary: str, cost: Cost) -> None:
-    assert outcome_of(ended(out)) == Outcome(summary=summary, cost=cost, exit_code=0)
+def test_an_assistants_answer_and_cost_are_read_from_its_json(out: str, summary: str, cost: Cost, session: str) -> None:
+    assert outcome_of(ended(out)) == Outcome(summary=summary, cost=cost, session=session, exit_code=0)
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,12 @@ class Looks:
     """Counts the looks of an agent's poll."""
 
     def __init__(self, at: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.ended = 0
+        self.begun = self.ended = 0
         self._poll = at.runner.poll
         monkeypatch.setattr(at.runner, "poll", self._counted)
 
     async def _counted(self) -> Standing:
+        self.begun += 1
         found = await self._poll()
         self.ended += 1
         return found
@@ -88,10 +89,10 @@ async def test_an_agent_for_whom_nothing_happens_does_not_ask_the_store_each_sec
     async with office(fleet, done(), settings=quiet, clock=clock) as coder:
         looks = Looks(coder, monkeypatch)
         await one_look(clock, looks)
-        before = looks.ended
+        before = looks.begun
         for _ in range(5):
             await clock.step(POLL_S)
-        assert looks.ended - before <= (0 if fleet.stamp() else 2)
+        assert looks.begun - before <= (0 if fleet.stamp() else 2)
 
 
 @rule("M4b")
@@ -179,8 +180,8 @@ async def test_what_falls_due_is_swept_within_a_second_though_nobody_writes_mean
 @rule("H8a", "K1")
 async def test_what_somebody_writes_while_the_sweep_rests_is_swept_in_time(fleet: Store, clock: ManualClock) -> None:
     sweeper = Sweeper(fleet, START_S, clock)
-    while await sweeper.one_round():
-        pass
+    for _ in range(3):  # what one round writes makes the next one look
+        await sweeper.one_round()
     task = await fleet.write(adding.add, TaskDraft(description="soon", agent="coder", deadline=clock.wall() + 2.0), THE_OPERATOR)
     while await sweeper.one_round():
         pass

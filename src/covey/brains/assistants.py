@@ -1,6 +1,7 @@
 """What coding assistants print in their JSON modes: their answer, why they failed, what it cost. Pure, and tolerant of what is new.
 
-Read are `claude -p --output-format json` (or stream-json) and `codex exec --json`. Whatever else is printed is not theirs.
+Read are `claude -p --output-format json` (or stream-json), `codex exec --json` and `gemini --output-format stream-json`. Whatever else
+is printed is not theirs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from covey.brains.model import Cost
 
 Event = dict[str, Any]
+WORD_CHARS = 300
 
 
 class Reading(NamedTuple):
@@ -20,12 +22,47 @@ class Reading(NamedTuple):
     text: str
     error: str
     cost: Cost
+    session: str = ""
+    """The id of the session that it worked in."""
 
 
 def read(printed: str) -> Reading | None:
     """What an assistant's output says; None if it is not an assistant's."""
     events = _events(printed)
-    return _of_claude(events) or _of_codex(events) if events else None
+    return _of_claude(events) or _of_codex(events) or _of_gemini(events) if events else None
+
+
+def progress(line: bytes) -> str:
+    """What an assistant says of its work in a line of its output, in a few words; empty: nothing that anybody would want to read."""
+    event = _line(line.decode(errors="replace")) if line.startswith(b"{") else None
+    return " ".join(_word(event).split())[:WORD_CHARS] if isinstance(event, dict) else ""
+
+
+def _word(event: Event) -> str:
+    item = _object(event, "item")
+    match event.get("type"):
+        case "assistant":
+            return next((word for part in reversed(_list(_object(event, "message"), "content")) if (word := _of_part(part))), "")
+        case "item.started" | "item.completed" if item.get("type") not in (None, "error", "reasoning"):
+            return str(item.get("command") or item.get("text") or item.get("tool") or item.get("query") or item["type"])
+        case "tool_use":
+            return f"{event.get('tool_name') or 'a tool'} {_said(event.get('parameters'))}"
+    return ""
+
+
+def _of_part(part: object) -> str:
+    """A part of what Claude says: words, or the tool that it uses."""
+    if not isinstance(part, dict):
+        return ""
+    if part.get("type") == "tool_use":
+        return f"{part.get('name') or 'a tool'} {_said(part.get('input'))}"
+    return str(part.get("text") or "") if part.get("type") == "text" else ""
+
+
+def _said(given: object) -> str:
+    """The first words of what a tool was given."""
+    values = [value for value in given.values() if isinstance(value, str)] if isinstance(given, dict) else []
+    return values[0] if values else ""
 
 
 def _events(printed: str) -> list[Event]:
@@ -65,10 +102,12 @@ def _of_claude(events: list[Event]) -> Reading | None:
     )
     text = str(result.get("result") or "")
     if not result.get("is_error") and result.get("subtype", "success") == "success":
-        return Reading(text, "", cost)
+        return Reading(text, "", cost, _session(result))
     errors = result.get("errors")
     reasons = [str(each) for each in errors] if isinstance(errors, list) else []
-    return Reading(text, text or "; ".join(reasons) or str(result.get("subtype") or "it says that it failed, not why"), cost)
+    return Reading(
+        text, text or "; ".join(reasons) or str(result.get("subtype") or "it says that it failed, not why"), cost, _session(result)
+    )
 
 
 def _context_of_claude(events: list[Event]) -> int | None:
@@ -98,11 +137,13 @@ def _of_codex(events: list[Event]) -> Reading | None:
 
 
 def _of_codex_thread(events: list[Event]) -> Reading:
-    text = error = ""
+    text = error = session = ""
     usage: Event = {}
     for event in events:
         item = _object(event, "item")
         match event.get("type"):
+            case "thread.started":
+                session = str(event.get("thread_id") or "")
             case "item.completed" if item.get("type") == "agent_message":
                 text = str(item.get("text") or "")
             case "turn.completed":
@@ -111,7 +152,7 @@ def _of_codex_thread(events: list[Event]) -> Reading:
                 error = str(_object(event, "error").get("message") or "its turn failed")
             case "error":
                 error = str(event.get("message") or "an error without a word")
-    return Reading(text, error, Cost(tokens_in=_count(usage.get("input_tokens")), tokens_out=_count(usage.get("output_tokens"))))
+    return Reading(text, error, Cost(tokens_in=_count(usage.get("input_tokens")), tokens_out=_count(usage.get("output_tokens"))), session)
 
 
 def _codex_cost(info: Event) -> Cost:
@@ -122,6 +163,38 @@ def _codex_cost(info: Event) -> Cost:
         context_tokens=_count(last.get("total_tokens")) or None,
         context_limit=_count(info.get("model_context_window")) or None,
     )
+
+
+def _of_gemini(events: list[Event]) -> Reading | None:
+    """Its events, one a line: `init`, `message` in pieces, `tool_use`, `result`. Its answer is what it said after its last tool."""
+    if not any(event.get("type") == "init" and "session_id" in event for event in events):
+        return None
+    text = session = ""
+    result: Event = {}
+    for event in events:
+        match event.get("type"):
+            case "init":
+                session = _session(event)
+            case "message" if event.get("role") == "assistant":
+                text = text * bool(event.get("delta")) + str(event.get("content") or "")
+            case "tool_use":
+                text = ""
+            case "result":
+                result = event
+    stats = _object(result, "stats")
+    cost = Cost(tokens_in=_count(stats.get("input_tokens")), tokens_out=_count(stats.get("output_tokens")))
+    if result.get("status") == "success":
+        return Reading(text, "", cost, session)
+    return Reading(text, str(_object(result, "error").get("message") or "it ended without a result"), cost, session)
+
+
+def _session(event: Event) -> str:
+    return str(event.get("session_id") or "")
+
+
+def _list(event: Event, key: str) -> list[Any]:
+    value = event.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _object(event: Event, key: str) -> Event:

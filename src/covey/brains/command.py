@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from covey.base import tracing, wire
+from covey.base.brain_options import CommandOptions
 from covey.base.errors import Misconfigured
 from covey.base.settings import AgentSettings
 from covey.brains import answers, assistants
 from covey.brains.launching import Launch, NotStarted, Site, account_of, environment
 from covey.brains.model import Hands, Outcome, Turn, failure
 from covey.brains.prompting import as_text
-from covey.brains.running import Ended, run
+from covey.brains.running import Ended, Read, run
 
 PERMANENT = frozenset({64, 65, 77, 78, 126, 127})
 """Exit codes that say that another try is no use: wrong usage, wrong data, no right, wrong configuration (sysexits.h), and a
@@ -34,22 +35,26 @@ class CommandBrain:
         self._settings = settings
         self._site = site
         self._account = account_of(settings.user)
-        self._as_text = _input_of(settings.brain.options) == "text"
+        self._options = options_of(settings.brain.options)
 
     async def think(self, turn: Turn, hands: Hands) -> Outcome:
         """What the program made of the turn; a failed outcome if it could not be started, failed or took too long."""
+        return await self.ran(self._settings.brain.command, self._input(turn), turn, hands)
+
+    async def ran(self, command: tuple[str, ...], given: bytes, turn: Turn, hands: Hands, read: Read | None = None) -> Outcome:
+        """What a program made of its input, as this agent's brain; `read` finds progress in its output."""
         settings = self._settings
         env = environment(settings, self._site, turn.run_id, self._account) | session_of(turn) | trace_of()
-        launch = Launch(settings.brain.command, settings.cwd, env, self._account)
+        launch = Launch(command, settings.cwd, env, self._account)
         limit = time_limit(turn, settings)
         try:
-            ended = await run(launch, self._input(turn), run_id=turn.run_id, timeout_s=limit, site=self._site, hands=hands)
+            ended = await run(launch, given, run_id=turn.run_id, timeout_s=limit, site=self._site, hands=hands, read=read)
         except NotStarted as error:
             return failure(error.message, permanent=error.permanent, not_started=error.permanent)
         return outcome_of(ended, limit)
 
     def _input(self, turn: Turn) -> bytes:
-        return as_text(turn).encode() if self._as_text else input_of(turn)
+        return as_text(turn).encode() if self._options.input == "text" else input_of(turn)
 
     def can(self, description: str) -> bool:  # noqa: ARG002 - the contract's
         """Nobody can tell what a program is able to do, so it may try anything."""
@@ -59,18 +64,18 @@ class CommandBrain:
         """It holds nothing between turns."""
 
 
-def _input_of(options: dict[str, Any]) -> str:
-    """The form of the input that `options` ask for: json (the default) or text.
+def options_of(options: dict[str, Any]) -> CommandOptions:
+    """The options of a command brain.
 
     Raises:
-        Misconfigured: An option that a command brain does not have.
+        Misconfigured: One that a command brain does not have.
     """
-    unknown = sorted(options.keys() - {"input"})
-    form = options.get("input", "json")
-    if unknown or form not in ("json", "text"):
-        wrong = f"the option {unknown[0]!r}" if unknown else f"input = {form!r}"
-        raise Misconfigured(f'{wrong} is nothing that a command brain has; it has input = "json" (the turn) or "text" (the prompt alone).')
-    return str(form)
+    try:
+        return msgspec.convert(options, CommandOptions)
+    except msgspec.ValidationError as error:
+        raise Misconfigured(
+            f"the options of a command brain are wrong: {error}; it has {', '.join(CommandOptions.__struct_fields__)}."
+        ) from error
 
 
 def session_of(turn: Turn) -> dict[str, str]:
@@ -113,7 +118,8 @@ def outcome_of(ended: Ended, limit_s: float | None = None) -> Outcome:
             permanent=ended.code in PERMANENT or said.permanent,
             not_started=ended.code in NOT_STARTED,
         )
-    return msgspec.structs.replace(said, cost=cost, exit_code=None if ended.timed_out else ended.code)
+    session = said.session or (reading.session if reading else "")
+    return msgspec.structs.replace(said, session=session, cost=cost, exit_code=None if ended.timed_out else ended.code)
 
 
 def _said(ended: Ended, reading: assistants.Reading | None) -> Outcome:

@@ -8,7 +8,6 @@ from covey.brains.launching import Site
 from covey.brains.model import Brain, Hands, Outcome, Turn, failure
 
 _LATER = {
-    "model": "a model as a brain is not part of this version; it will come with the extra covey[model]",
     "a2a": "a remote A2A agent as a brain is not part of this version; it will come with the extra covey[a2a]",
 }
 
@@ -25,6 +24,10 @@ def make(settings: AgentSettings, site: Site | None = None) -> Brain:
         from covey.brains.rules import RulesBrain  # noqa: PLC0415 - see above
 
         return RulesBrain(settings, site.data_dir)
+    if kind == "command" and settings.brain.preset:
+        from covey.brains.assistant import AssistantBrain  # noqa: PLC0415 - see above
+
+        return AssistantBrain(settings, site)
     if kind == "command":
         from covey.brains.command import CommandBrain  # noqa: PLC0415 - see above
 
@@ -35,6 +38,10 @@ def make(settings: AgentSettings, site: Site | None = None) -> Brain:
         if settings.brain.options:
             raise Misconfigured(f"agent {settings.id}: a python brain has no options; keep them in its own code or in `env`.")
         return python.PythonProcessBrain(settings, site) if python.wants_process(settings) else python.PythonBrain(settings, site)
+    if kind == "model":
+        from covey.brains.models.brain import ModelBrain  # noqa: PLC0415 - see above
+
+        return ModelBrain(settings, site)
     if kind == "external":
         return ExternalBrain(settings)
     raise Misconfigured(f'agent {settings.id}: brain kind "{kind}": {_LATER[kind]}. Until then a command brain can call it.')

@@ -52,6 +52,10 @@ class Turn(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
     """The name of the session that a brain with a context of its own is to work in; a new name is a new session (C5a)."""
     fresh: bool = False
     """Whether nothing has been done in that session yet: it begins from `checkpoint` and `context`, not from an older session."""
+    own_session: str = ""
+    """The id by which the brain itself knows that session, as an outcome of its told it; empty: it has none yet."""
+    own_since: float | None = None
+    """When its last turn in `own_session` began: what the context has of later may be news to it."""
     checkpoint: str = ""
     """Where the agent stood last and what is open, in words; only for a fresh session."""
     colleagues: list[dict[str, Any]] = []
@@ -128,6 +132,8 @@ class Outcome(msgspec.Struct, rename="camel", omit_defaults=True, forbid_unknown
     accept: bool | None = None
     consent: bool = False
     """With `accept`: also if the task was the agent's own before."""
+    session: str = ""
+    """The id by which the brain itself knows the session that it worked in; its next turn comes with it (C5a)."""
     cost: Cost | None = None
     exit_code: int | None = None
 

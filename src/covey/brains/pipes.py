@@ -10,6 +10,7 @@ from typing import IO
 
 CHUNK = 65536
 LINE_BYTES = 4096
+WHOLE_BYTES = 256 * 1024
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -71,6 +72,29 @@ class Lines:
             if text := plain(text_of(line[:LINE_BYTES])):
                 self._told(text)
                 return
+
+
+class Whole:
+    """Every whole line of a stream; `told` is called for each. One that is longer than the bound is passed over."""
+
+    def __init__(self, told: Callable[[bytes], None]) -> None:
+        self._told = told
+        self._rest = bytearray()
+        self._too_long = False
+
+    def add(self, chunk: bytes) -> None:
+        """Take what came."""
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            self._take(line)
+            if not self._too_long:
+                self._told(bytes(self._rest))
+            self._rest, self._too_long = bytearray(), False
+        self._take(rest)
+
+    def _take(self, part: bytes) -> None:
+        self._too_long = self._too_long or len(self._rest) + len(part) > WHOLE_BYTES
+        self._rest += b"" if self._too_long else part
 
 
 class Outflow:

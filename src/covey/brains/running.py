@@ -9,6 +9,8 @@ import asyncio
 import logging
 import os
 import subprocess
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from covey.base import ending
@@ -16,7 +18,7 @@ from covey.base.processes import Identity
 from covey.brains.finishing import to_the_end
 from covey.brains.launching import Launch, NotStarted, Site
 from covey.brains.model import Hands
-from covey.brains.pipes import Inflow, Kept, Lines, Outflow
+from covey.brains.pipes import Inflow, Kept, Lines, Outflow, Whole
 from covey.brains.telling import Teller
 
 log = logging.getLogger("covey.brains")
@@ -25,6 +27,10 @@ OUTPUT_BYTES = 1024 * 1024
 ERROR_BYTES = 32 * 1024
 DRAIN_S = 1.0
 """How long after the process's own end others may still write into its output."""
+
+
+Read = Callable[[bytes], str]
+"""Finds a word of progress in a line of output; empty: none."""
 
 
 class Ended(NamedTuple):
@@ -38,17 +44,19 @@ class Ended(NamedTuple):
     timed_out: bool
 
 
-async def run(launch: Launch, given: bytes, *, run_id: str, timeout_s: float | None, site: Site, hands: Hands) -> Ended:
+async def run(
+    launch: Launch, given: bytes, *, run_id: str, timeout_s: float | None, site: Site, hands: Hands, read: Read | None = None
+) -> Ended:
     """What the process came to, and nothing of it is left: not its group, nor anything that carries its COVEY_RUN.
 
     That holds also when this is cancelled, which takes at most the site's grace and what the kernel needs. Its start is told to
-    `hands` before it gets its input (K4c); lines on its stderr are progress.
+    `hands` before it gets its input (K4c); lines on its stderr are progress, and so is what `read` finds in a line of its output.
 
     Raises:
         NotStarted: The program could not be started.
         CoveyError: Its start could not be recorded; it was ended.
     """
-    child = Child(launch, run_id, site, hands)
+    child = Child(launch, run_id, site, hands, read)
     timed_out = False
     limit = asyncio.timeout(timeout_s)
     try:
@@ -68,7 +76,7 @@ async def run(launch: Launch, given: bytes, *, run_id: str, timeout_s: float | N
 class Child:
     """One process with its pipes. Its parent reaps it last of all, so that its pid and group stay its own until then."""
 
-    def __init__(self, launch: Launch, run_id: str, site: Site, hands: Hands) -> None:
+    def __init__(self, launch: Launch, run_id: str, site: Site, hands: Hands, read: Read | None = None) -> None:
         self._launch = launch
         self._run_id = run_id
         self._site = site
@@ -80,6 +88,7 @@ class Child:
         self._errors = Kept(ERROR_BYTES)
         self._flows: list[Outflow | Inflow] = []
         self._teller = Teller(hands, site.clock)
+        self._told = [Whole(partial(self._find, read)).add] if read is not None else []
         self._code: int | None = None
 
     @property
@@ -104,9 +113,13 @@ class Child:
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self._flows = [
-            Outflow(self._process.stdout, self._kept.add),
+            Outflow(self._process.stdout, self._kept.add, *self._told),
             Outflow(self._process.stderr, self._errors.add, Lines(self._teller.say).add),
         ]
+
+    def _find(self, read: Read, line: bytes) -> None:
+        if word := read(line):
+            self._teller.say(word)
 
     def _has_exited(self) -> None:
         asyncio.get_running_loop().remove_reader(self._watch)

@@ -13,6 +13,8 @@ from pathlib import Path
 from covey.base.errors import Misconfigured
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import account_of
+from covey.brains.models.options import check, options_of
+from covey.brains.presets import PRESETS
 from covey.cli.examining import Finding
 
 IMPORT_S = 30.0
@@ -45,14 +47,29 @@ def _of_agent(agent: AgentSettings) -> Iterator[Finding]:
         account_of(agent.user)
     except Misconfigured as error:
         yield Finding("fail", "brains", f"{agent.id}: {error.message}")
+    if agent.brain.kind == "model":
+        yield from _of_model(agent)
     if agent.brain.kind == "command" and not can_start(agent):
         todo = "install it, give its whole path, or make it executable"
-        yield Finding("fail", "brains", f"{agent.id}: the command {agent.brain.command[0]} was not found.", todo)
+        yield Finding("fail", "brains", f"{agent.id}: the command {program_of(agent)} was not found.", todo)
+
+
+def _of_model(agent: AgentSettings) -> Iterator[Finding]:
+    """What can be known of a model without asking it: its options, its extra, its key."""
+    try:
+        check(agent, options_of(agent))
+    except Misconfigured as error:
+        yield Finding("fail", "brains", error.message)
+
+
+def program_of(agent: AgentSettings) -> str:
+    """The program of a command brain."""
+    return PRESETS[agent.brain.preset].begin[0] if agent.brain.preset else agent.brain.command[0]
 
 
 def can_start(agent: AgentSettings) -> bool:
     """Whether an agent's program is there and executable, as its brain's process will look for it."""
-    program = agent.brain.command[0]
+    program = program_of(agent)
     if "/" in program:
         path = Path(agent.cwd) / program
         return path.is_file() and os.access(path, os.X_OK)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from covey.contexts.model import WARN_AT
 from covey.store import Transaction, statement
@@ -11,6 +11,10 @@ BEGIN = statement(__package__, "begin")
 SESSION = statement(__package__, "session")
 NEXT = statement(__package__, "next_session")
 USED = statement(__package__, "session_used")
+OWN = statement(__package__, "own_session")
+KEEP_OWN = statement(__package__, "keep_own_session")
+
+Lane = Literal["mail", "task"]
 
 
 class Session(NamedTuple):
@@ -24,6 +28,24 @@ def current(tx: Transaction, agent: str) -> Session:
     """The session that the agent's next turn works in."""
     row = tx.one(SESSION, agent=agent)
     return Session(row.session, bool(row.session_fresh)) if row is not None else Session(1, True)
+
+
+class Own(NamedTuple):
+    """The id by which a brain itself knows a session, and since when that session knows nothing of what happened elsewhere."""
+
+    id: str
+    since: float
+
+
+def own(tx: Transaction, agent: str, lane: Lane, number: int) -> Own | None:
+    """What the brain calls the agent's session of this number, in this lane; None if it never said."""
+    row = tx.one(OWN, agent=agent, lane=lane, session=number)
+    return Own(row.own, row.at) if row is not None else None
+
+
+def keep_own(tx: Transaction, agent: str, lane: Lane, number: int, ident: str, since: float) -> None:
+    """The brain said by which id it knows that session; a turn that began at `since` was the last one in it."""
+    tx.run(KEEP_OWN, agent=agent, lane=lane, session=number, own=ident, at=since)
 
 
 def begin_afresh(tx: Transaction, agent: str) -> None:

@@ -9,9 +9,11 @@ from covey.healing import overflowing
 from covey.messages.model import Message
 from covey.runner.work import Limits, Work
 from covey.store import Transaction
+from covey.tasks import runs
 
 ENTRY_CHARS = 4_000
 """So much of a text is kept; the whole stays in its message or task."""
+OWN_CHARS = 200
 FEW = 20
 """So many decisions and notes of one outcome are kept."""
 
@@ -43,6 +45,7 @@ def checkpoint(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) ->
     """Where the agent stands once a thing is handled, and how full its brain's own session is (C5, C5a)."""
     failed = outcome.kind == "failed"
     cost = outcome.cost
+    _own_session(tx, work, outcome)
     sessions.used(tx, work.agent, work.session, cost.context_tokens if cost else None, cost.context_limit if cost else None, failed=failed)
     if not failed:
         checkpoints.save(
@@ -55,6 +58,14 @@ def checkpoint(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) ->
             max_tokens=limits.max_context,
         )
     overflowing.follow(tx, work.agent)
+
+
+def _own_session(tx: Transaction, work: Work, outcome: Outcome) -> None:
+    """Which session of its own the brain worked in. What happened elsewhere since the turn began is news to that session."""
+    run = runs.find(tx, work.run_id) if outcome.session else None
+    if run is not None:
+        number = work.session or sessions.current(tx, work.agent).number
+        sessions.keep_own(tx, work.agent, work.lane, number, outcome.session[:OWN_CHARS], run.claimed_at)
 
 
 def note(tx: Transaction, work: Work, text: str, limits: Limits) -> None:

@@ -29,6 +29,7 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
     me = roster.find(tx, work.agent)
     task, main = work.task, work.main
     session = sessions.current(tx, work.agent)
+    own = sessions.own(tx, work.agent, work.lane, session.number) if not session.fresh else None
     return Turn(
         run_id=work.run_id,
         kind=work.kind,
@@ -46,6 +47,8 @@ def turn_of(tx: Transaction, work: Work, estimate_s: float, hard_cap_s: float) -
         context=reading.told(tx, work.agent),
         session=f"{work.agent}-{session.number}",
         fresh=session.fresh,
+        own_session=own.id if own is not None else "",
+        own_since=own.since if own is not None else None,
         checkpoint=checkpoints.told(tx, work.agent) if session.fresh else "",
         colleagues=[
             {"id": each.id, "role": each.role, "capabilities": each.capabilities} for each in roster.directory(tx) if each.id != work.agent

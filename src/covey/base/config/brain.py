@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from covey.base.config import brain_options
 from covey.base.config.faults import Faults
 from covey.base.config.keys import BRAIN, values
 from covey.base.config.shapes import BAD, At, Check, below, formed, list_of, text
@@ -21,11 +22,11 @@ _TARGETS: dict[str, Check] = {
 }
 _EXAMPLES = {
     "python": 'brain = "module:function"',
-    COMMAND: 'brain = { kind = "command", command = ["claude", "-p"] }',
+    COMMAND: 'brain = { kind = "command", command = ["./answer.sh"] }, or preset = "claude" in place of command',
     "model": 'brain = { kind = "model", target = "provider:name" }',
     "a2a": 'brain = { kind = "a2a", target = "https://…" }',
 }
-_OWNERS = {"target": tuple(_TARGETS), "process": ("python",), COMMAND: (COMMAND,)}
+_OWNERS = {"target": tuple(_TARGETS), "process": ("python",), COMMAND: (COMMAND,), "preset": (COMMAND,)}
 """Keys that only some kinds have."""
 
 
@@ -55,7 +56,7 @@ def _by_word(faults: Faults, at: At, word: str) -> Any:
 
 def _kind_fits(faults: Faults, at: At, written: dict[str, Any], found: dict[str, Any]) -> None:
     """The kind itself, what it needs, and nothing that belongs to another."""
-    if "kind" not in written and COMMAND in written:
+    if "kind" not in written and (COMMAND in written or "preset" in written):
         found["kind"] = COMMAND
     kind = found.get("kind")
     if kind is None:
@@ -65,8 +66,11 @@ def _kind_fits(faults: Faults, at: At, written: dict[str, Any], found: dict[str,
     for key, owners in _OWNERS.items():
         if key in written and kind not in owners:
             faults.add(below(at, key), f"does not go with kind {kind}; allowed with: {', '.join(owners)}")
+    brain_options.check(faults, at, kind, found.get("options", {}))
     need = COMMAND if kind == COMMAND else "target"
-    if kind in _EXAMPLES and need not in written:
+    if written.get("preset") and COMMAND in written:
+        faults.add(below(at, COMMAND), f'does not go with preset = "{found.get("preset", "")}"; leave one of them out')
+    elif kind in _EXAMPLES and need not in written and not (kind == COMMAND and written.get("preset")):
         faults.add(at, f"has no {need}; write {_EXAMPLES[kind]}")
     elif kind in _TARGETS and need in found:
         _TARGETS[kind](faults, below(at, need), found[need])
