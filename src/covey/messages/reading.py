@@ -50,10 +50,15 @@ def show(tx: Transaction, ident: str) -> list[Message]:
     Raises:
         NotFound: There is no such message.
     """
-    rows = tx.all(COPIES_OF, id=ident)
-    if not rows:
+    found = copies(tx, ident)
+    if not found:
         raise NotFound(f"there is no message {ident!r}; it may be past its retention.", field="id")
-    return _messages(tx, rows)
+    return found
+
+
+def copies(tx: Transaction, ident: str) -> list[Message]:
+    """As `show`; empty if there is no such message."""
+    return _messages(tx, tx.all(COPIES_OF, id=ident))
 
 
 def copy(tx: Transaction, ident: str, receiver: str) -> Message:
