@@ -1,9 +1,9 @@
-# One image for every part of a fleet: an agent, the controller, the API. What it runs is the command.
+# One image for every part of a fleet: an agent, the controller, the API, the gateway. What it runs is the command.
 FROM python:3.12-slim AS build
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
-RUN pip install --no-cache-dir --prefix=/opt/covey ".[postgres,fast]"
+RUN pip install --no-cache-dir --prefix=/opt/covey ".[postgres,fast,mcp]"
 
 FROM python:3.12-slim
 COPY --from=build /opt/covey /usr/local

@@ -6,7 +6,7 @@ import sys
 import time
 from importlib import import_module
 
-NAMES = ("sends", "eight_to_eight", "wake_up", "http_message", "mailbox", "fleet", "links", "care", "contexts", "teams")
+NAMES = ("sends", "eight_to_eight", "wake_up", "http_message", "mailbox", "fleet", "links", "care", "contexts", "teams", "mcp", "console")
 
 
 def main(names: list[str]) -> int:

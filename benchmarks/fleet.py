@@ -24,7 +24,10 @@ IDLE_S = 60.0
 
 
 def _covey(path: Path, *words: str) -> None:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")} | {"COVEY_BASE_PORT": str(BASE_PORT)}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")} | {
+        "COVEY_BASE_PORT": str(BASE_PORT),
+        "COVEY_GATEWAY": "off",
+    }
     subprocess.run([sys.executable, "-m", "covey", *words], cwd=path, env=env, check=True, capture_output=True, timeout=120)
 
 

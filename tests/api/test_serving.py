@@ -154,8 +154,8 @@ async def test_the_next_head_on_a_kept_connection_is_waited_for_as_long(
 @SQLITE
 @rule("M10")
 async def test_a_body_that_does_not_come_is_waited_for_so_long_only(world: World, served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("covey.doors.call.BODY_S", 0.05)
-    monkeypatch.setattr("covey.doors.call.DRAIN_S", 0.05)
+    monkeypatch.setattr("covey.doors.bodies.BODY_S", 0.05)
+    monkeypatch.setattr("covey.doors.bodies.DRAIN_S", 0.05)
     line = await Line.to(served)
     line.say(post(BODY[:5], length=len(BODY)))
     answer = await line.rest()
@@ -193,7 +193,7 @@ async def test_a_sender_that_reads_only_afterwards_gets_its_answer_too(world: Wo
 
 @SQLITE
 async def test_a_refused_body_without_end_is_not_read_for_ever(world: World, served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("covey.doors.call.DRAIN_S", 0.05)
+    monkeypatch.setattr("covey.doors.bodies.DRAIN_S", 0.05)
     line = await Line.to(served)
     line.say(post(b"", length=10**12))
     answer = await line.rest()

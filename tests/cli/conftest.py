@@ -32,11 +32,12 @@ Covey = Callable[..., Ran]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that is the current one, with nothing of Covey's in the environment."""
+    """An empty folder that is the current one, with nothing of Covey's in the environment but that no gateway is wanted."""
     for name in list(os.environ):
         if name.startswith("COVEY_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COVEY_GATEWAY", "off")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

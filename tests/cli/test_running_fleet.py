@@ -40,7 +40,11 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningFleet]:
     folder = tmp_path_factory.mktemp("fleet")
     (folder / "brain.py").write_text(BRAIN)
     (folder / "covey.toml").write_text(CONFIG.replace("]\n", ']\nbrain = "brain:think"\n'))
-    env = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")} | {"NO_COLOR": "1", "COVEY_LIMITS": "off"}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")} | {
+        "NO_COLOR": "1",
+        "COVEY_LIMITS": "off",
+        "COVEY_GATEWAY": "off",
+    }
     found = RunningFleet(folder, free_base_port(), env)
     try:
         (folder / "up.json").write_text(found.covey("up", "--detach", "--json", "--base-port", str(found.base_port)).stdout)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from covey.agents import configuring
-from covey.base.settings import AgentSettings, BrainSettings
+from covey.base.settings import BrainSettings, Settings
 from covey.client.clients import AsyncClient, Client
 from covey.doors.serving import Serving, serve
 from covey.store import Store
@@ -18,13 +18,21 @@ from tests.api.world import World, token_of, world_of
 from tests.conftest import EIGHT, ManualClock
 
 
+def outside(name: str) -> Settings:
+    """The default fleet in which this agent works from outside."""
+    return msgspec.structs.replace(
+        EIGHT,
+        agents=tuple(
+            msgspec.structs.replace(each, brain=BrainSettings(kind="external")) if each.id == name else each for each in EIGHT.agents
+        ),
+    )
+
+
 @pytest.fixture
 async def world(fleet: Store, clock: ManualClock) -> AsyncIterator[World]:
     """The default eight, of whom sales works from outside."""
-    outside = AgentSettings(id="sales", port=8003, brain=BrainSettings(kind="external"), buddy="comms")
-    settings = msgspec.structs.replace(EIGHT, agents=tuple(outside if each.id == "sales" else each for each in EIGHT.agents))
-    await fleet.write(configuring.configure, settings)
-    async with world_of(fleet, clock, settings) as found:
+    await fleet.write(configuring.configure, outside("sales"))
+    async with world_of(fleet, clock, outside("sales")) as found:
         yield found
 
 
@@ -72,8 +80,8 @@ class Wire:
         for each in pumps:
             each.cancel()
         await asyncio.gather(*pumps, return_exceptions=True)
-        for each in (writer, back):
-            each.transport.abort()
+        writer.transport.abort()
+        back.transport.abort()
         self.open -= 1
 
 

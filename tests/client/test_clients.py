@@ -129,6 +129,7 @@ async def test_an_external_agent_works_through_the_client(world: World, served: 
 
 async def test_tasks_are_handed_over_and_votes_cast(world: World, served: Serving) -> None:
     boss, chief, sales = awaited(served.port), awaited(served.port, "chief"), awaited(served.port, "sales")
+    await sales.agents()  # who has never called is away
     task = await boss.add_task("Mend it", "chief")
     offer = await chief.offer_handoff(task.task_id, "sales", "you know them", progress=0.5)
     assert [each.handoff_id for each in (await sales.handoffs(agent="sales", state="offered")).items] == [offer.handoff_id]

@@ -12,10 +12,10 @@ from covey.agents import configuring, living, tokens
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base.settings import AgentSettings, Settings
 from covey.console import ring
+from covey.figures import recording
 from covey.healing import incidents
 from covey.messages import handling, sending
 from covey.messages.model import MAX_ATTEMPTS, draft
-from covey.reports import overview
 from covey.store import Store
 from covey.tasks import adding
 from covey.tasks.model import TaskDraft
@@ -102,16 +102,6 @@ def test_a_ring_has_every_agent_once_and_every_pair_of_buddies() -> None:
     assert ring.ring([agents[0] | {"buddyId": None}], []).buddies == []
 
 
-def test_response_times_are_told_stretch_by_stretch() -> None:
-    points = overview.stretches([(100.0, 1.0), (100.5, 3.0), (119.9, 2.0), (120.0, 9.0)], 100.0, 5.0, 4)
-    assert [(point.at, point.n, point.p50, point.p95) for point in points] == [
-        (100.0, 2, 1.0, 3.0),
-        (105.0, 0, None, None),
-        (110.0, 0, None, None),
-        (115.0, 2, 2.0, 9.0),
-    ]
-
-
 async def test_response_times_are_drawn_and_stand_in_a_table(person: Person, clock: ManualClock) -> None:
     assert "No mail was handled" in (await person.part("/response-times")).text
     await person.store.write(sending.send, draft("coder", "x"), as_agent("ops"), wait_s=60)
@@ -119,7 +109,8 @@ async def test_response_times_are_drawn_and_stand_in_a_table(person: Person, clo
     claimed = await person.store.write(handling.claim, "coder", "run_1", lease_s=60.0, digest_s=0.0)
     assert claimed is not None
     await person.store.write(handling.handled, "coder", claimed.token)
-    clock.at += 2
+    pages, tallies = await person.store.read(recording.read_on)
+    await person.store.write(recording.record, pages.start, pages.bookmark, tallies)
     page = await person.part("/response-times")
     points = msgspec.json.decode(page.one("div", **{"data-chart": "times-chart"})["data-points"])
     assert len(points) == 3

@@ -19,7 +19,6 @@ LAST_FEW = {
     "latest_ids": {"tasks", "messages"},
     "mail_times": {"events"},
     "task_times": {"events"},
-    "handled_lately": {"events"},
 }
 """They go backwards through a table by its key, up to a limit."""
 NO_LARGER_THAN_THE_FLEET = {"budgets": {"budgets"}, "plannings": {"plannings"}, "paid_turns": {"a"}, "short_machines": {"pressures"}}

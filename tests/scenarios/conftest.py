@@ -188,10 +188,10 @@ def free_base_port(count: int = 12) -> int:
 
 @contextmanager
 def fleet_in(folder: Path) -> Iterator[RunningFleet]:
-    """A fleet in a folder, not started; whatever runs at the end is ended, and must have been nothing after `down`."""
+    """A fleet in a folder, not started, without a gateway; whatever runs at the end is ended, and must have been nothing after `down`."""
     base_port = free_base_port()
     env = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")}
-    env |= {"COVEY_TEST_FLEET": str(folder), "COVEY_BASE_PORT": str(base_port), "NO_COLOR": "1"}
+    env |= {"COVEY_TEST_FLEET": str(folder), "COVEY_BASE_PORT": str(base_port), "COVEY_GATEWAY": "off", "NO_COLOR": "1"}
     fleet = RunningFleet(folder, base_port, env)
     yield fleet
     fleet.covey("down", check=False)

@@ -36,7 +36,6 @@ ALLOWED = {
     "messages:threads": "from id to id over an index, N at most",
     "reports:approvals_wanted": "what waits for a person, over its own small index",
     "reports:called_incidents": "what waits for a person, over its own small index",
-    "reports:handled_lately": "among the last N by number",
     "reports:happened": "among the last N by number",
     "reports:latest_ids": "the last N by number",
     "reports:mail_times": "among the last N by number",

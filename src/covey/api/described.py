@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from starlette.routing import BaseRoute
+
 from covey.api import openapi, pages
 from covey.doors.answer import HTML, JSON, Answer
 from covey.doors.door import FleetDoor
@@ -16,8 +18,8 @@ from covey.doors.port import Port
 class DescribedPort(Port):
     """A port of programs, which read what it can do."""
 
-    def __init__(self, door: FleetDoor, title: str, operations: Sequence[Operation[Any, Any]]) -> None:
-        super().__init__(door, operations)
+    def __init__(self, door: FleetDoor, title: str, operations: Sequence[Operation[Any, Any]], mounted: Sequence[BaseRoute] = ()) -> None:
+        super().__init__(door, operations, mounted)
         self.title = title
 
     @cached_property

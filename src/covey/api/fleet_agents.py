@@ -13,7 +13,7 @@ from covey.base.config.show import describe
 from covey.doors.answer import Answer, shown
 from covey.doors.call import Call
 from covey.doors.operations import Nothing, get, post
-from covey.reports import metrics, status
+from covey.reports import metrics, status, told
 from covey.reports.why import Why
 
 
@@ -74,7 +74,7 @@ async def resume_fleet(call: Call[Nothing, Nothing]) -> Answer:
 
 async def get_why(call: Call[Nothing, Nothing]) -> Answer:
     """Where something stands and what it waits for (K8)."""
-    return shown(await call.door.store.read(views.why_of, call.named("id"), call.by, call.door.settings))
+    return shown(await call.door.store.read(told.why_of, call.named("id"), call.by, call.door.settings))
 
 
 async def get_projects(call: Call[Nothing, Nothing]) -> Answer:
@@ -134,7 +134,7 @@ OPERATIONS = (
         "caller",
         "Where an agent, task or message stands, and what it waits for.",
         gives=Why,
-        verb=views.why_of,
+        verb=told.why_of,
     ),
     get("/api/v1/projects", get_projects, "caller", "All projects.", gives=Projects, verb=configuring.projects),
     get("/api/v1/config", get_config, "operator", "The settings, secrets masked.", gives=dict[str, Any]),

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from covey.api import views
 from covey.api.shapes import (
     Acknowledge,
     Answered,
@@ -30,6 +29,7 @@ from covey.doors.operations import Nothing, get, post
 from covey.messages import handling, reading, seeing, sending
 from covey.messages.model import Draft, Receipt
 from covey.messages.reading import Page
+from covey.reports import told
 
 
 def receipt_shown(receipt: Receipt) -> Answer:
@@ -72,12 +72,12 @@ async def get_replies(call: Call[WaitQuery, Nothing]) -> Answer:
     return shown(Replies(items=found.items, waiting=found.waiting))
 
 
-async def wait_for_replies(call: Call[Any, Any], ident: str, wait_s: float) -> views.RepliesNow:
+async def wait_for_replies(call: Call[Any, Any], ident: str, wait_s: float) -> told.RepliesNow:
     """The replies once there is one, or none is waited for, or the time is over."""
     door, now = call.door, asyncio.get_running_loop().time
     until = now() + wait_s
     while True:
-        found = await door.store.read(views.replies, ident, call.by)
+        found = await door.store.read(told.replies, ident, call.by)
         left = until - now()
         if found.items or not found.waiting or left <= 0 or call.left or door.closing.is_set():
             return found
@@ -177,7 +177,7 @@ OPERATIONS = (
         "The replies to a message, waited for.",
         query=WaitQuery,
         gives=Replies,
-        verb=views.replies,
+        verb=told.replies,
     ),
     get("/api/v1/agents/{name}/inbox", get_inbox, "self", "A mailbox, newest first.", query=InboxQuery, gives=Messages, verb=seeing.inbox),
     post(

@@ -7,12 +7,9 @@ from typing import NamedTuple
 from covey.agents import checking, living, roster
 from covey.agents.model import Caller
 from covey.api.shapes import BuddyCheck
-from covey.base.settings import Settings
 from covey.buddies.model import Answer as Buddy
-from covey.messages import seeing, waiting
-from covey.messages.model import Message
-from covey.reports import status, why
-from covey.reports.why import Why
+from covey.messages import seeing
+from covey.reports import status
 from covey.store import Transaction, events
 from covey.store.events import Bookmark, Event
 
@@ -38,27 +35,6 @@ def resume_all(tx: Transaction, by: Caller) -> list[str]:
     for name in names:
         living.resume(tx, name, by)
     return names
-
-
-def why_of(tx: Transaction, ident: str, by: Caller, settings: Settings) -> Why:
-    """Where an agent, task or message stands, told to whoever may know it (K8)."""
-    seeing.check_subject(tx, ident, by)
-    return why.why(tx, ident, stale_s=settings.stale_s, digest_s=settings.digest_s)
-
-
-class RepliesNow(NamedTuple):
-    """The replies to a message so far, whether one is still waited for, and up to where the story was told then."""
-
-    items: list[Message]
-    waiting: bool
-    bookmark: Bookmark
-
-
-def replies(tx: Transaction, ident: str, by: Caller) -> RepliesNow:
-    """The replies that the caller may see. A wait ends with the answer, or when it is given up (M7)."""
-    sender = seeing.show(tx, ident, by)[0].from_
-    waits = any(row.message_id == ident for row in waiting.open_waits(tx, sender))
-    return RepliesNow(seeing.replies(tx, ident, by), waits, events.last(tx))
 
 
 class Story(NamedTuple):

@@ -26,11 +26,10 @@ class Ending(Protocol):
 
 
 E = TypeVar("E", bound=Ending)
+Q = TypeVar("Q", bound=WaitQuery)
 
 
-async def once_ended(
-    call: Call[WaitQuery, Any], verb: Callable[Concatenate[Transaction, P], E], *args: P.args, **kwargs: P.kwargs
-) -> Answer:
+async def once_ended(call: Call[Q, Any], verb: Callable[Concatenate[Transaction, P], E], *args: P.args, **kwargs: P.kwargs) -> Answer:
     """What the verb shows once it is not open any more, or as it stands when the time is over, the caller has left or the door closes."""
     door, now = call.door, asyncio.get_running_loop().time
     until = now() + call.query.wait

@@ -18,10 +18,12 @@ from covey.healing.buddy_timer import cover
 from covey.healing.buddying import Means
 from covey.nodes.node import Duty
 from covey.notices.telling import Telling
+from covey.webhooks.sending import Sending
 
 OVERDUE_S = 60.0
 COVER_S = 10.0
 NOTICES_S = 5.0
+WEBHOOKS_S = 1.0
 SETTLE_S = 120.0
 """So long after a start all checks may look overdue, and everybody down."""
 PAUSES = 3.0
@@ -88,12 +90,14 @@ def raise_first(found: list[buddying.Looked | BaseException]) -> None:
 
 
 def buddy_duties(keeping: Keeping) -> list[Duty]:
-    """The duties of the leader for buddies and the operator."""
+    """The duties of the leader for buddies, the operator, and whoever is told of events elsewhere."""
     buddies = Buddies(keeping)
     telling = Telling(keeping.store, lambda: keeping.settings().notify)
+    webhooks = Sending(keeping.store, keeping.clock, lambda: keeping.settings().webhooks)
     return [
         Duty("overdue buddy checks", OVERDUE_S, True, buddies.check_overdue),
         Duty("covering", COVER_S, True, buddies.cover),
         Duty("notices", NOTICES_S, True, telling.one_round),
+        Duty("webhooks", WEBHOOKS_S, True, webhooks.one_round),
         Duty("buddy records", 3600.0, True, buddies.forget),
     ]

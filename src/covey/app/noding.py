@@ -16,7 +16,7 @@ from covey.app.buddy_duties import buddy_duties
 from covey.app.calling_off import is_called_off
 from covey.app.duties import Keeping, LockWatch, News, duties
 from covey.app.filing import file_duties
-from covey.app.groups import CONSOLE, groups_of
+from covey.app.groups import CONSOLE, GATEWAY, groups_of
 from covey.app.node_spec import NODE
 from covey.app.opening import open_store, run_dir
 from covey.app.process import BOUND_S, Leaving, gone_soon, log_to_stderr
@@ -40,6 +40,9 @@ __all__ = ["NODE", "log_to_stderr", "main", "node_name", "run", "spec_of"]
 
 log = logging.getLogger("covey.node")
 
+ENTRIES = {CONSOLE: "covey.app.consoling:main", GATEWAY: "covey.app.gateway:main"}
+"""The processes of the fleet's own, which hold no agent, by name."""
+HOLDS_AGENTS = "covey.app.hosting:main"
 PRELOAD = ("covey.app.hosting", "covey.app.consoling", "covey.brains.making", "covey.brains.rules", "covey.brains.python", "psutil")
 
 
@@ -142,15 +145,14 @@ async def _register(store: Store, name: str) -> None:
 
 def spec_of(settings: Settings, group: Group) -> Spec:
     """How a group's process is started."""
-    logs = Path(settings.logs_dir) / ("system" if group.name == CONSOLE else "agents")
+    logs = Path(settings.logs_dir) / ("agents" if group.agents else "system")
     with contextlib.suppress(OSError):
         logs.mkdir(parents=True, exist_ok=True)
     path = str(snapshot.path_of(settings))
-    own = group.name == CONSOLE
     return Spec(
         name=group.name,
-        entry="covey.app.consoling:main" if own else "covey.app.hosting:main",
-        args=(path, group.edition) if own else (path, list(group.agents), node_name(), group.edition),
+        entry=HOLDS_AGENTS if group.agents else ENTRIES[group.name],
+        args=(path, list(group.agents), node_name(), group.edition) if group.agents else (path, group.edition),
         env=dict(os.environ),
         cwd=settings.root or str(Path.cwd()),
         log=str(logs / f"{group.name}.out"),

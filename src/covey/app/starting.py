@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from covey.agents import roster
 from covey.app import snapshot
 from covey.app.calling_off import call_off
-from covey.app.groups import CONSOLE
+from covey.app.groups import own_ports
 from covey.app.noding import NODE
 from covey.app.opening import apply, open_store, run_dir
 from covey.app.tokens import tokens_of
@@ -57,8 +57,8 @@ def running_node(settings: Settings) -> Marker | None:
 
 
 def addresses(settings: Settings) -> list[tuple[str, str, int]]:
-    """Name, host and port of the console and of every agent with a port of ours."""
-    found = [(CONSOLE, settings.host, settings.console_port)]
+    """Name, host and port of the console, the gateway, and every agent with a port of ours."""
+    found = [(name, settings.host, port) for name, port in own_ports(settings)]
     here = [agent for agent in settings.agents if agent.brain.kind != "external" and (not settings.only or agent.id in settings.only)]
     return [*found, *((agent.id, settings.host, agent.port) for agent in here)]
 

@@ -61,6 +61,8 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     summaries: Literal["extract", "brain"] = "extract"
     """Who makes the summaries of its context before it is full: extraction, or its own brain, which costs turns (C4)."""
     user: str = ""
+    mcp_profile: Literal["auto", "reader", "worker", "lead"] = "auto"
+    """Which tools an MCP client that connects as this agent is shown; auto: lead for the fleet's lead, worker for others."""
 
 
 class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -83,6 +85,19 @@ class ScheduleSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     time_zone: str = "UTC"
     priority: str = "medium"
     project: str = ""
+
+
+class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A program elsewhere that is told of events, by signed requests."""
+
+    name: str
+    url: str
+    kinds: tuple[str, ...]
+    """Kinds of events, as `task.done`, or `task.` for all that begin so."""
+    secret: str
+    """What the requests are signed with; `env:NAME` is taken from the environment."""
+    allow: tuple[str, ...] = ()
+    """Private hosts, addresses and networks that may be called."""
 
 
 class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -131,6 +146,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     agents: tuple[AgentSettings, ...]
     projects: tuple[ProjectSettings, ...] = ()
     schedules: tuple[ScheduleSettings, ...] = ()
+    webhooks: tuple[WebhookSettings, ...] = ()
     lead: str = ""
     deputy: str = ""
     """Who plays chief and ops (A2a); empty: the operator."""
@@ -148,6 +164,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The console's port; agents' ports that are not written are counted from the next one (A2a)."""
     console_port: int = CONSOLE_PORT
     gateway_port: int = GATEWAY_PORT
+    gateway: Literal["auto", "off"] = "auto"
+    """Whether the gateway runs: where an extra that it serves (mcp, a2a) is installed, or never."""
     allowed_hosts: tuple[str, ...] = ()
     """Names beyond the bound address and localhost that Host and Origin may carry."""
     open_metrics: bool = False

@@ -39,7 +39,8 @@ def target_of(url: str, field: str = "url") -> Target:
         at = urlsplit(url)
         port = at.port
     except ValueError as error:
-        raise Invalid(f"{field} is no address ({error}); give one as https://host/path.", field=field) from error
+        # what is said of a port may be a password
+        raise Invalid(f"{field} is no address; give one as https://host/path.", field=field) from error
     if at.scheme not in _PORTS or not at.hostname or port == 0:
         raise Invalid(f"{field} must be an http or https address, as https://host/path.", field=field)
     if at.username is not None or at.password is not None:

@@ -35,6 +35,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "agent": ("starting", "One agent alone, as containers run them."),
         "controller": ("starting", "The node without children, as containers run it."),
         "console": ("starting", "The API alone, as containers run it."),
+        "gateway": ("starting", "MCP and A2A for all agents, as containers run it."),
+        "mcp": ("assisting", "The fleet's tools for one assistant, over standard input and output."),
     },
     "Mail": {
         "send": ("mailing", "Send a message to agents."),
@@ -58,10 +60,17 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "vote": ("voting", "Votes among agents: open, cast, show, close."),
         "why": ("tasking", "Where a task, message, agent or incident stands."),
     },
+    "Assistants": {
+        "join": ("joining", "Give a coding assistant a seat in the fleet."),
+        "leave": ("joining", "Take an assistant's seat away again."),
+        "listen": ("joining", "Wait until something comes for an agent."),
+        "hook": ("joining", "What an assistant runs after its steps."),
+    },
     "Configure": {
         "init": ("settling", "Write a commented covey.toml."),
         "config": ("settling", "Check, show, compare and apply the settings."),
         "project": ("settling", "List, add and remove projects."),
+        "webhook": ("webhooking", "Programs elsewhere that are told of events."),
         "token": ("granting", "Show and rotate bearer tokens."),
     },
     "Keep": {

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from covey.app import snapshot
+from covey.app import gateway_doors, snapshot
 from covey.app.opening import engine_of, run_dir, store_path
 from covey.app.starting import addresses, running_node
 from covey.base import token_file
@@ -254,6 +254,18 @@ def openness(settings: Settings) -> Iterator[Finding]:
     yield Finding("warn", "address", f"bound to {settings.host}, beyond this machine{also}.", "put TLS before it, and a firewall")
 
 
+def gateway(settings: Settings) -> Iterator[Finding]:
+    """Which doors the gateway has, and what is missing for the others."""
+    if settings.gateway == "off":
+        yield Finding("ok", "gateway", "it is switched off (gateway = off)")
+        return
+    absent = [door for door in gateway_doors.DOORS if not gateway_doors.is_there(door)]
+    if there := [door.name for door in gateway_doors.there()]:
+        yield Finding("ok", "gateway", f"{' and '.join(there)} on port {settings.gateway_port}")
+    for door in absent:
+        yield Finding("ok", "gateway", f'there is no {door.name} door, {door.what}: pip install "covey[{door.extra}]" brings it')
+
+
 def quotas(settings: Settings) -> Iterator[Finding]:
     """Whether links have their limits (L2)."""
     if settings.limits == "off":
@@ -290,6 +302,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("store", store),
     ("clock", clock),
     ("address", openness),
+    ("gateway", gateway),
     ("links", quotas),
     ("notices", channels),
 )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from covey.base import token_file
 from covey.base.errors import CoveyError, Failed, Invalid, NotRunning, Unauthorized
-from covey.client.lines import Line, Place
+from covey.client.lines import Line
+from covey.client.place import Place
 from covey.client.stream import PLACE, Reader, Told
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -29,7 +29,7 @@ def token_command() -> None:
 @here
 def token_show(reach: Reach, name: str) -> None:
     """Print a token. Keep it secret: whoever has it can act as that agent."""
-    token = reach.run(_all(reach.settings, name))[name]
+    token = reach.run(all_tokens(reach.settings, name))[name]
     print_json({"name": name, "token": token}) if reach.as_json else click.echo(token)
 
 
@@ -43,7 +43,7 @@ def token_rotate(reach: Reach, name: str) -> None:
     print_json(done) if reach.as_json else click.echo(f"{name} has a new token; `covey token show {name}` prints it")
 
 
-async def _all(settings: Settings, name: str) -> dict[str, str]:
+async def all_tokens(settings: Settings, name: str) -> dict[str, str]:
     """All tokens, `name`'s among them; they are made if the fleet has none yet.
 
     Raises:
@@ -61,7 +61,7 @@ async def _all(settings: Settings, name: str) -> dict[str, str]:
 
 
 async def _rotate(settings: Settings, name: str) -> None:
-    await _all(settings, name)
+    await all_tokens(settings, name)
     store = open_store(settings)
     try:
         token = token_file.rotate(Path(settings.data_dir), name)

@@ -40,6 +40,8 @@ PARTS = (
     "fleet_votes",
     "fleet_handoffs",
     "fleet_teams",
+    "fleet_glance",
+    "fleet_webhooks",
     "fleet_nodes",
     "fleet_figures",
     "fleet_external",

@@ -81,6 +81,11 @@ class Reach:
         given = {name: value for name, value in self.flags.items() if value is not None}
         return locate(self._config, dir=Path.cwd(), environ=os.environ, flags=given).file
 
+    @property
+    def is_far(self) -> bool:
+        """Whether the fleet is reached by its address, and not on this machine."""
+        return bool(self._url)
+
     # calls
 
     def get(self, path: str, *, by: str | None = None, **query: Any) -> Any:
@@ -102,16 +107,23 @@ class Reach:
             raise Refused(found if "code" in found else Failed(f"{target} was answered with HTTP status {status}.").problem())
         return found
 
-    def until(self, ended: Callable[[Any], bool], path: str, timeout_s: float) -> Any:
+    @property
+    def url(self) -> str | None:
+        """The address of the API, if it is reached over HTTP."""
+        return self._url
+
+    def until(
+        self, ended: Callable[[Any], bool], path: str, timeout_s: float, *, look_s: float = LOOK_S, by: str | None = None, **query: Any
+    ) -> Any:
         """What is at a path once it has ended, or as it stands when the time is over."""
         end = time.monotonic() + timeout_s
         while True:
             left = end - time.monotonic()
-            found = self.get(path, wait=min(max(left, 0.0), WAIT_S) if self._url else 0)
+            found = self.get(path, by=by, wait=min(max(left, 0.0), WAIT_S) if self._url else 0, **query)
             if ended(found) or left <= 0:
                 return found
             if not self._url:
-                time.sleep(min(LOOK_S, left))
+                time.sleep(min(look_s, left))
 
     def follow(self, path: str, since: str | None, **query: Any) -> Iterator[dict[str, Any]]:
         """What an event list tells, without end, from after `since` on, or from now on. A connection that breaks is taken up again.

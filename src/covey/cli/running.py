@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import click
 
+from covey.base.markers import marker
 from covey.cli.options import as_agent, reaching
 from covey.cli.output import ago, clock, coloured, print_json, safe, table
 from covey.cli.reach import Reach, part
@@ -23,6 +25,14 @@ def ps_command(reach: Reach) -> None:
     now = time.time()
     head = ["AGENT", "STATUS", "PID", "PORT", "QUEUE", "UNREAD", "CONTEXT", "BUDDY", "BEAT", "AT WORK ON"]
     table(head, [_row(each, now) for each in page["items"]], empty="the fleet has no agents.")
+    if not reach.is_far and (servers := _servers(Path(reach.settings.data_dir) / "run")):
+        click.echo(f"beside them: {', '.join(servers)}")
+
+
+def _servers(run_dir: Path) -> list[str]:
+    """The processes on this machine that hold no agent and serve a port: the API's and the gateway's."""
+    found = (marker(run_dir / f"{name}.lock") for name in ("console", "gateway"))
+    return [f"{each.name} (pid {each.pid}, port {each.port})" for each in found if each is not None]
 
 
 def _row(agent: dict[str, Any], now: float) -> list[str]:

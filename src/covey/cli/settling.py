@@ -114,8 +114,14 @@ def _given(reach: Reach) -> dict[str, object]:
 
 
 def _apply(reach: Reach, heir: str | None) -> None:
-    settings = _wanted(reach)
-    made, moved = reach.run(apply(settings, stand(reach.settings), heir))
+    _print_applied(reach, heir, *_applied(reach, heir))
+
+
+def _applied(reach: Reach, heir: str | None) -> tuple[Plan, dict[str, int]]:
+    return reach.run(apply(_wanted(reach), stand(reach.settings), heir))
+
+
+def _print_applied(reach: Reach, heir: str | None, made: Plan, moved: dict[str, int]) -> None:
     if reach.as_json:
         print_json(told(made) | {"handedOver": moved})
         return
@@ -125,13 +131,18 @@ def _apply(reach: Reach, heir: str | None) -> None:
 
 
 def _edit_and_apply(reach: Reach, change: Edit, heir: str | None = None) -> None:
-    """Change covey.toml and apply it. If the fleet refuses it, the file is put back as it was."""
+    """Change covey.toml, apply it, and print what that took."""
+    _print_applied(reach, heir, *edit_and_apply(reach, change, heir))
+
+
+def edit_and_apply(reach: Reach, change: Edit, heir: str | None = None) -> tuple[Plan, dict[str, int]]:
+    """Change covey.toml and apply it; what that took. If the fleet refuses it, the file is put back as it was."""
     file = reach.file
     before = file.read_bytes() if file.exists() else None
     flags = {name: value for name, value in (outer(reach.settings) | _given(reach)).items() if name != "dir"}
     edit.rewrite(file, change, environ=os.environ, flags=flags)
     try:
-        _apply(reach, heir)
+        return _applied(reach, heir)
     except CoveyError:
         _put_back(file, before)
         raise

@@ -1,4 +1,4 @@
-"""`covey up` and `covey down`, and the parts that run alone: agent, controller, console."""
+"""`covey up` and `covey down`, and the parts that run alone: agent, controller, console, gateway."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 import click
 import msgspec
 
-from covey.app import consoling, hosting, noding, snapshot
-from covey.app.groups import CONSOLE
+from covey.app import consoling, gateway, gateway_doors, hosting, noding, snapshot
+from covey.app.groups import CONSOLE, GATEWAY, own_ports
 from covey.app.node_spec import node_spec
 from covey.app.opening import run_dir
 from covey.app.starting import Address, Say, addresses, budgets_of, check_ports, down, look, make_ready, running_node, wait_ready
-from covey.base.errors import Failed, Unknown
+from covey.base.errors import Failed, Misconfigured, Unknown
 from covey.base.markers import marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity
@@ -67,7 +67,7 @@ def start(reach: Reach, *, detach: bool) -> int:
     made_ready(settings)
     remember_outer(settings, reach.flags, os.environ)
     if not reach.as_json:
-        count = len(addresses(settings)) - 1
+        count = len(addresses(settings)) - len(own_ports(settings))
         click.echo(f"starting {count} agent{'' if count == 1 else 's'}; data in {os.path.relpath(settings.data_dir)}")
     if not detach:
         return reach.run(_in_the_foreground(reach, settings, began))
@@ -169,6 +169,17 @@ def console(reach: Reach) -> int:
     return _said(reach.settings, CONSOLE, consoling.main(str(made_ready(reach.settings))))
 
 
+def be_gateway(reach: Reach) -> int:
+    """Be the gateway; the exit code.
+
+    Raises:
+        Misconfigured: It has nothing to serve.
+    """
+    if not gateway_doors.there():
+        raise Misconfigured(gateway.NOTHING)
+    return _said(reach.settings, GATEWAY, gateway.main(str(made_ready(reach.settings))))
+
+
 @click.command(epilog="Example: AGENT_ID=coder PORT=8002 covey agent")
 @click.argument("name", required=False, envvar="AGENT_ID", metavar="[AGENT]")
 @click.option("--port", type=click.IntRange(1, 65535), envvar="PORT", help="Another port than the settings give.")
@@ -194,3 +205,12 @@ def console_command(reach: Reach, port: int | None) -> int:
     """The API (and later the console's pages) alone; its port may come from PORT."""
     reach.flag(console_port=port)
     return console(reach)
+
+
+@click.command(epilog="Example: PORT=8900 covey gateway")
+@click.option("--port", type=click.IntRange(1, 65534), envvar="PORT", help="Another port than the settings give.")
+@here
+def gateway_command(reach: Reach, port: int | None) -> int:
+    """The gateway alone: MCP and A2A for all agents, as far as their extras are installed; its port may come from PORT."""
+    reach.flag(gateway_port=port)
+    return be_gateway(reach)

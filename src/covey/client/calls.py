@@ -15,6 +15,7 @@ from covey.api.shapes import AgentState, Answered, Claimed, Done, Remembered, Re
 from covey.brains.model import Cost
 from covey.client.request import Request, asking, doing, error_in, part
 from covey.messages.model import Draft, Message, Receipt, draft
+from covey.reports.glance import Glance
 from covey.reports.why import Why
 from covey.tasks.model import Task, TaskDraft
 from covey.teams.handoffs.model import Handoff, HandoffDraft
@@ -105,6 +106,14 @@ def agent(name: str) -> Request[AgentState]:
 def why(ident: str) -> Request[Why]:
     """Where a task, message, agent, vote, handoff, team run or incident stands, in one paragraph, and the facts."""
     return asking(Why, f"/api/v1/why/{part(ident)}")
+
+
+def glance(agent: str, *, after: str = "", idle: bool = False, wait_s: float = 0.0) -> Request[Glance]:
+    """What waits for an agent, in few words for a model; what is fresh since the `mark` of an earlier one, waited for if asked.
+
+    `idle`: only what wakes an idle brain. Looking acknowledges nothing.
+    """
+    return asking(Glance, f"/api/v1/agents/{part(agent)}/glance", after=after or None, idle=idle, wait_s=wait_s)
 
 
 def recall(agent: str, text: str | None = None, *, ident: str | None = None, limit: int = 50) -> Request[Page[Remembered]]:

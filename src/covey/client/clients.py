@@ -18,7 +18,9 @@ from covey.base import token_file
 from covey.base.errors import CoveyError, Invalid, NotRunning
 from covey.base.exchange import Exchange
 from covey.client import calls
-from covey.client.lines import AsyncLine, Line, Place
+from covey.client.async_lines import AsyncLine
+from covey.client.lines import Line
+from covey.client.place import Place
 from covey.client.request import Request, error_in, with_query
 from covey.client.stream import Event, Following
 
@@ -156,6 +158,7 @@ class Client(_Caller):
     agents = _blocking(calls.agents)
     agent = _blocking(calls.agent)
     why = _blocking(calls.why)
+    glance = _blocking(calls.glance)
     recall = _blocking(calls.recall)
     add_task = _blocking(calls.add_task)
     tasks = _blocking(calls.tasks)
@@ -225,6 +228,7 @@ class AsyncClient(_Caller):
     agents = _awaited(calls.agents)
     agent = _awaited(calls.agent)
     why = _awaited(calls.why)
+    glance = _awaited(calls.glance)
     recall = _awaited(calls.recall)
     add_task = _awaited(calls.add_task)
     tasks = _awaited(calls.tasks)

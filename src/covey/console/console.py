@@ -69,7 +69,8 @@ class Console(Port):
         if by_htmx(call):
             return notice(error.message, "bad", error.face.http)
         if b"text/html" in call.headers.get(b"accept", b""):
-            return self.whole(call, "fault.html", error.face.http, title=error.problem()["title"], said=error.message)
+            places = self._places if call.is_known else ()
+            return self.whole(call, "fault.html", error.face.http, title=error.problem()["title"], said=error.message, places=places)
         return problem(error, self.door.clock.wall())
 
     def _to_sign_in(self, call: Call[Any, Any], error: CoveyError) -> Answer:

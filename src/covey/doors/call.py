@@ -14,10 +14,12 @@ from urllib.parse import parse_qsl
 from starlette.types import Message, Receive, Scope, Send
 
 from covey.agents.model import Caller
-from covey.base.errors import Invalid, TooLarge, Unauthorized, UnsupportedMediaType
+from covey.base.errors import Invalid, Unauthorized, UnsupportedMediaType
 from covey.base.ids import is_id
-from covey.base.wire import REQUEST_BYTES, check_text, convert, decode
+from covey.base.wire import check_text, convert, decode
+from covey.doors import bodies
 from covey.doors.answer import JSON, Answer, Stream
+from covey.doors.bodies import Disconnected
 from covey.doors.door import FleetDoor
 from covey.doors.impatience import ABORT
 from covey.store import Transaction, answered
@@ -33,11 +35,6 @@ B = TypeVar("B")
 
 KEY = "covey.call"
 """Where the call stands in the ASGI scope."""
-BODY_S = 30.0
-"""A body must have come within so long."""
-DRAIN_BYTES = 4 * REQUEST_BYTES
-DRAIN_S = 2.0
-"""So much of a refused body is read away, so that the answer reaches its sender; then the connection is closed."""
 SEND_S = 30.0
 """A reader that takes nothing for so long is cut off."""
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,128}")
@@ -49,14 +46,12 @@ _ALWAYS = [
 ]
 
 
-class Disconnected(Exception):
-    """The client is gone; there is nobody to answer."""
-
-
 class Call(Generic[Q, B]):
     """One request and its answer."""
 
-    __slots__ = ("_caller", "_read", "_receive", "_send", "body", "door", "headers", "left", "port", "query", "raw", "scope", "started")
+    __slots__ = (
+        *("_caller", "_receive", "_send", "body", "door", "headers", "incoming", "left", "port", "query", "raw", "scope", "started"),
+    )
 
     query: Q
     body: B
@@ -73,7 +68,7 @@ class Call(Generic[Q, B]):
         self._receive = receive
         self._send = send
         self._caller: Caller | None = None
-        self._read = False
+        self.incoming = scope[bodies.KEY] = bodies.Incoming(self.headers, receive)
 
     # who and where
 
@@ -87,6 +82,11 @@ class Call(Generic[Q, B]):
         if self._caller is None:
             raise Unauthorized("this needs a token: send `Authorization: Bearer TOKEN`; `covey token show NAME` prints it.")
         return self._caller
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it was found out who calls."""
+        return self._caller is not None
 
     async def recognise(self) -> Caller | None:
         """Find out who calls; None if it does not say."""
@@ -120,7 +120,7 @@ class Call(Generic[Q, B]):
         Raises:
             Invalid, TooLarge, UnsupportedMediaType: It is not what is taken here; nothing was stored.
         """
-        self.raw = await self._bounded()
+        self.raw = await self.incoming.whole()
         self._check_media(b"application/x-www-form-urlencoded")
         return convert(kind, fields_of(self.raw, "form"), strict=False)
 
@@ -130,7 +130,7 @@ class Call(Generic[Q, B]):
         Raises:
             Invalid, TooLarge, UnsupportedMediaType: It is not what is taken here; nothing was stored.
         """
-        self.raw = await self._bounded()
+        self.raw = await self.incoming.whole()
         if not self.raw and empty is not None:
             return empty
         self._check_media(JSON)
@@ -141,40 +141,6 @@ class Call(Generic[Q, B]):
         if media != wanted:
             said = media.decode("latin-1") or "not given"
             raise UnsupportedMediaType(f"the Content-Type is {said}; send `Content-Type: {wanted.decode()}`.", field="Content-Type")
-
-    async def _bounded(self) -> bytes:
-        length = self.headers.get(b"content-length", b"")
-        if length.isdigit() and int(length) > REQUEST_BYTES:
-            raise TooLarge(f"the request is {int(length):,} bytes long; at most {REQUEST_BYTES:,} are taken.", field="")
-        try:
-            async with asyncio.timeout(BODY_S):
-                return await self._gathered()
-        except TimeoutError as error:
-            raise Invalid(f"the body did not come within {BODY_S:.0f} s; nothing was stored.", field="") from error
-
-    async def _gathered(self) -> bytes:
-        part = await self._next()
-        body: bytes = part.get("body", b"")
-        if not part.get("more_body", False):
-            self._read = True
-            return body
-        parts, size = [body], len(body)
-        while size <= REQUEST_BYTES:
-            part = await self._next()
-            parts.append(part.get("body", b""))
-            size += len(parts[-1])
-            if not part.get("more_body", False):
-                self._read = True
-                break
-        if size > REQUEST_BYTES:
-            raise TooLarge(f"the request is longer than {REQUEST_BYTES:,} bytes, which is the most that is taken.", field="")
-        return b"".join(parts)
-
-    async def _next(self) -> Message:
-        message = await self._receive()
-        if message["type"] == "http.disconnect":
-            raise Disconnected
-        return message
 
     async def gone(self) -> None:
         """Return once the client is; `left` says so then."""
@@ -208,29 +174,23 @@ class Call(Generic[Q, B]):
 
     # what is answered
 
+    async def pass_on(self, message: Message) -> None:
+        """Send what an application mounted here answers by itself."""
+        if message["type"] == "http.response.start":
+            self.started = True
+            given = [(bytes(name).lower(), value) for name, value in message.get("headers", ())]
+            ours = [(b"date", date(int(self.door.clock.wall()))), *_ALWAYS]
+            message = {**message, "headers": [*given, *(each for each in ours if each[0] not in dict(given))]}
+        await self._send(message)
+
     async def answer(self, answer: Answer) -> None:
         """Send a whole answer. Where a body was not read, the rest of it is read away within bounds, and the connection closed."""
-        unread = not self._read and self._has_body()
+        unread = self.incoming.unread
         await self._start(answer, length=len(answer.body), close=unread)
         await self._send({"type": "http.response.body", "body": answer.body, "more_body": unread})
         if unread:
-            await self._drain()
+            await self.incoming.read_away()
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    def _has_body(self) -> bool:
-        return b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0") != b"0"
-
-    async def _drain(self) -> None:
-        left = DRAIN_BYTES
-        try:
-            async with asyncio.timeout(DRAIN_S):
-                while left > 0:
-                    part = await self._next()
-                    left -= len(part.get("body", b""))
-                    if not part.get("more_body", False):
-                        return
-        except (TimeoutError, Disconnected):
-            return
 
     async def stream(self, stream: Stream) -> None:
         """Send the parts as they come, until there are no more or the reader takes none."""

@@ -11,6 +11,7 @@ from covey.base.settings import Settings
 from covey.doors.admission import Admission
 from covey.doors.news import News
 from covey.store import Store
+from covey.store.bell import NEWS
 
 
 @dataclass(kw_only=True)
@@ -22,10 +23,12 @@ class FleetDoor:
     clock: Clock = field(default_factory=SystemClock)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the door is to close: whoever waits or streams ends then."""
+    bell: str | None = NEWS
+    """The bell by which it hears of news, which one process of a machine has; None: it looks each second."""
 
     def __post_init__(self) -> None:
         self.admission = Admission(self.store, self.clock)
-        self.news = News(self.store)
+        self.news = News(self.store, self.bell)
 
     @property
     def on_loopback(self) -> bool:

@@ -23,8 +23,9 @@ LOOK_S = 1.0
 class News:
     """The last event that was seen, and who waits for the next one."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, bell: str | None = NEWS) -> None:
         self._store = store
+        self._bell = bell
         self._last = START
         self.awaited = 0
         """How many wait."""
@@ -56,8 +57,10 @@ class News:
 
     def _listen(self) -> Callable[[], None]:
         """Hear the bell; without it the look each second is enough."""
+        if self._bell is None:
+            return lambda: None
         try:
-            return self._store.bell.listen(NEWS, self._rung.set)
+            return self._store.bell.listen(self._bell, self._rung.set)
         except OSError:
             log.warning("the bell can't be heard; news come with each look, a second apart", exc_info=True)
             return lambda: None

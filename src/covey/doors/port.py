@@ -7,14 +7,15 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from starlette.routing import Route, Router
+from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from covey.agents.model import Caller
 from covey.base import tracing
 from covey.base.errors import CoveyError, Failed, MethodNotAllowed, NotFound
 from covey.doors.answer import Answer, Stream, fault, problem
-from covey.doors.call import KEY, Call, Disconnected, call_of
+from covey.doors.bodies import Disconnected
+from covey.doors.call import KEY, Call, call_of
 from covey.doors.door import FleetDoor
 from covey.doors.hosts import Hosts, asked
 from covey.doors.operations import Operation, admit
@@ -23,14 +24,14 @@ log = logging.getLogger("covey.doors")
 
 
 class Port:
-    """One port's application."""
+    """One port's application; `mounted` are applications of other doors, which stand behind the same guards."""
 
-    def __init__(self, door: FleetDoor, operations: Sequence[Operation[Any, Any]]) -> None:
+    def __init__(self, door: FleetDoor, operations: Sequence[Operation[Any, Any]], mounted: Sequence[BaseRoute] = ()) -> None:
         self.door = door
         self.operations = operations
         self._hosts = Hosts(door.settings)
         self._settings = door.settings
-        self._router = Router(self._routes(), redirect_slashes=False, default=no_such_path)
+        self._router = Router([*self._routes(), *mounted], redirect_slashes=False, default=no_such_path)
 
     def _routes(self) -> list[Route]:
         paths: dict[str, dict[str, Endpoint]] = {}
@@ -47,7 +48,7 @@ class Port:
         scope[KEY] = call
         try:
             scope["covey.loopback"] = self.hosts.check(asked(scope, call.headers))
-            await self._router(scope, receive, send)
+            await self._router(scope, receive, call.pass_on)
         except Disconnected:
             return
         except CoveyError as error:

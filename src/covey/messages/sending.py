@@ -37,7 +37,7 @@ CHAIN = 64
 _outcomes_of = msgspec.json.Decoder(dict[str, SendOutcome]).decode
 
 
-def _locks(draft: Draft, by: Caller, *_: object, **__: object) -> list[tuple[str, str]]:
+def locks_of(draft: Draft, by: Caller, *_: object, **__: object) -> list[tuple[str, str]]:
     """What a send is going to lock, so that batches take it in one order."""
     asked = draft.in_reply_to
     wanted = [("agent", by.name)] if by.kind == "agent" else []
@@ -45,7 +45,7 @@ def _locks(draft: Draft, by: Caller, *_: object, **__: object) -> list[tuple[str
     return [*wanted, ("message", asked)] if isinstance(asked, str) and is_id(asked) else wanted
 
 
-@locking(_locks)
+@locking(locks_of)
 def send(tx: Transaction, draft: Draft, by: Caller, prompt: Prompt | None = None, *, wait_s: float = WAIT_S) -> Receipt:
     """The receipt of a message that is on disk once this is committed (M3). A refused copy is an outcome, not an error (M6).
 

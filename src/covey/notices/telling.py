@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
+from covey.base.loops import Apart
 from covey.notices import marking
 from covey.notices.model import Batch, Words, channel_of, worded
 from covey.store import Store
@@ -56,7 +58,7 @@ class Telling:
         self._store = store
         self._urls = urls
         self._sender = sender
-        self._at_it: dict[str, asyncio.Task[None]] = {}
+        self._apart = Apart("channel")
         self._read_to: dict[str, Bookmark] = {}
         """How far there was nothing to tell: kept in memory, so that an idle fleet writes nothing."""
 
@@ -65,18 +67,8 @@ class Telling:
         urls = self._urls()
         if not urls or not is_installed():
             return
-        self._at_it = {name: task for name, task in self._at_it.items() if not task.done()}
-        for place, url in enumerate(urls):
-            channel = channel_of(place, url)
-            if channel not in self._at_it:
-                self._at_it[channel] = asyncio.create_task(self._tell(channel, url))
-        await asyncio.wait(self._at_it.values(), timeout=SEND_S)
-
-    async def _tell(self, channel: str, url: str) -> None:
-        try:
-            await self._one_channel(channel, url)
-        except Exception:
-            log.exception("the channel %s was not told; the next round comes", channel)
+        channels = {channel_of(place, url): url for place, url in enumerate(urls)}
+        await self._apart.round({name: partial(self._one_channel, name, url) for name, url in channels.items()}, SEND_S)
 
     async def _one_channel(self, channel: str, url: str) -> None:
         if not await self._store.read(marking.is_begun, channel):

@@ -104,7 +104,7 @@ def _lose_task(tx: Transaction, token: str, why: str) -> None:
 def lose_all(tx: Transaction, agent: str) -> list[str]:
     """Give up what a dead process of this agent held, once its brains are known to be gone; the ids of its runs (M3, H4)."""
     freed = [run.id for run in runs.open_of(tx, agent)]
-    for token in _tokens_of(tx, agent):
+    for token in tokens_of(tx, agent):
         run = tx.one(RUN_OF_TOKEN, token=token)
         free(tx, agent, token, run.run_id or "" if run is not None else "", GONE, DIED)
     _close(tx, agent, DIED)
@@ -114,14 +114,15 @@ def lose_all(tx: Transaction, agent: str) -> list[str]:
 def return_all(tx: Transaction, agent: str, reason: str) -> list[str]:
     """What an agent held waits again as if it had not been taken, since its process was told to end (K4); the ids of its runs."""
     freed = [run.id for run in runs.open_of(tx, agent)]
-    for token in _tokens_of(tx, agent):
+    for token in tokens_of(tx, agent):
         handling.give_back(tx, token)
         working.give_back(tx, token, reason)
     _close(tx, agent, "returned")
     return freed
 
 
-def _tokens_of(tx: Transaction, agent: str) -> list[str]:
+def tokens_of(tx: Transaction, agent: str) -> list[str]:
+    """The tokens of all that an agent holds under a lease, tasks first."""
     held: list[Row] = [*working.held_by(tx, agent), *tx.all(handling.TOKENS_OF, receiver=agent)]
     return list(dict.fromkeys(row.token for row in held))
 

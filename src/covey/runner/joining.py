@@ -5,6 +5,8 @@ It keeps no state here: what a token stands for is read from the store each time
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from covey.agents import roster
 from covey.base.errors import Conflict
 from covey.brains.model import Outcome
@@ -95,3 +97,34 @@ def give_back(tx: Transaction, agent: str, token: str, reason: str) -> Work:
     work = work_of(tx, agent, token)
     holding.give_back(tx, work, reason)
     return work
+
+
+class Held(NamedTuple):
+    """Something under a lease: the id of a task or message, what kind of turn it is, and the token that settles it."""
+
+    item: str
+    kind: str
+    token: str
+
+
+def held(tx: Transaction, agent: str) -> list[Held]:
+    """What the agent has under a lease now: an assistant that lost its context finds here what it began."""
+    found = []
+    for token in holding.tokens_of(tx, agent):
+        row = tx.one(RUN_OF_TOKEN, token=token)
+        run = runs.find(tx, row.run_id) if row is not None and row.run_id is not None else None
+        if run is not None:
+            found.append(Held(run.item, run.kind, token))
+    return found
+
+
+def progress(tx: Transaction, agent: str, token: str, text: str, lease_s: float) -> float:
+    """Until when the lease stands, renewed by a word on how far the work is; of a task the word is kept (K4a).
+
+    Raises:
+        LeaseLost: The token is not current.
+    """
+    work = work_of(tx, agent, token)
+    if work.task is not None:
+        working.progress(tx, agent, token, text)
+    return renew(tx, agent, token, lease_s)

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 NEWS = "news"
-"""Rung with every other bell: whoever follows the fleet's story listens here (one process a machine)."""
+GATEWAY_NEWS = "gateway.news"
+STORY = frozenset({NEWS, GATEWAY_NEWS})
+"""Rung with every other bell: the API's process and the gateway's follow the fleet's story here (one of each a machine)."""
 
 
 class Bell(Protocol):

@@ -12,7 +12,7 @@ from covey.base.errors import CoveyError, StoreUnavailable
 from covey.base.ids import Ids
 from covey.base.tracing import Spans
 from covey.store.batches import Batch, Job
-from covey.store.bell import NEWS, Bell
+from covey.store.bell import STORY, Bell
 from covey.store.engine import Engine, Writer
 from covey.store.measured import Measured
 from covey.store.traced import Committed, spans_of
@@ -93,7 +93,7 @@ class WriterThread:
             writer.end_turn()
             answer(jobs)
         if bells:
-            self._bell.ring(bells | {NEWS})
+            self._bell.ring(bells | STORY)
         if self._spans.on:
             self._trace(jobs)
 

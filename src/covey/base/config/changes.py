@@ -9,20 +9,20 @@ import msgspec
 
 from covey.base.settings import AgentSettings, Settings
 
-Section = Literal["fleet", "agents", "projects", "schedules", "features", "planning", "retention", "telemetry"]
+Section = Literal["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry"]
 Takes = Literal["nothing", "agent", "agents", "fleet"]
 """What must start anew: nothing (it applies live), this agent's process, every agent's, or by hand the whole fleet."""
 
-LIVE_OF_AGENT = frozenset({"role", "buddy", "owner", "organisation", "capabilities", "plan"})
+LIVE_OF_AGENT = frozenset({"role", "buddy", "owner", "organisation", "capabilities", "plan", "mcp_profile"})
 LIVE_OF_FLEET = frozenset({"lead", "deputy", "notify"})
 """What the store tells a running process. All else is what it was started with."""
 FLEET_RESTARTS = frozenset(
     (
         *("root", "data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "tokens", "processes", "watchdog_s"),
-        *("host", "console_port", "gateway_port", "allowed_hosts", "open_metrics", "open_status"),
+        *("host", "console_port", "gateway_port", "gateway", "allowed_hosts", "open_metrics", "open_status"),
     )
 )
-_RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules")
+_RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules", "webhooks")
 _ASIDE = frozenset({*_RECORDS, "features", "planning", "retention", "telemetry", "base_port", "only"})
 """Not keys of the fleet, or seen only by what follows from them: base_port by the ports, only by who runs."""
 
@@ -39,7 +39,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diff(old: Settings, new: Settings) -> list[Change]:
-    """What is different in the new settings: the fleet first, then the sections in their order."""
+    """What is different in the new settings: the fleet first, then all else section by section."""
     changes = list(_fleet(old, new))
     for section in _RECORDS:
         changes += _records(section, getattr(old, section), getattr(new, section))

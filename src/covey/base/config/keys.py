@@ -21,12 +21,14 @@ from covey.base.settings import (
     ScheduleSettings,
     Settings,
     TelemetrySettings,
+    WebhookSettings,
 )
 
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
-SECTIONS = ("fleet", "agents", "projects", "schedules", "features", "planning", "retention", "telemetry")
-RESERVED = frozenset({"operator", "system", "all"})
+SECTIONS = ("fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry")
+RESERVED = frozenset({"operator", "system", "all", "node", "console", "gateway"})
+"""No agent may be called so: senders, everybody, and the processes that hold no agent."""
 
 Keys = Mapping[str, Check]
 """The keys of a section, each with its check."""
@@ -65,7 +67,7 @@ def _notify(faults: Faults, at: At, value: object) -> Any:
     return BAD
 
 
-def _env_value(faults: Faults, at: At, value: object) -> Any:
+def _secret(faults: Faults, at: At, value: object) -> Any:
     """Text; it may be a secret, so no message repeats it."""
     if isinstance(value, str) and "\0" not in value:
         return value
@@ -106,10 +108,12 @@ _CHECKS: dict[str, Check] = {
     "sample": number(0, 1, "a share"),
     "notify": list_of(_notify, 'a list of addresses, as ["mailto://…"]', distinct=True),
     "agents": agent_names,
-    "env": table_of(_env_value, _env_name, 'a table of texts, as { LANG = "C" }'),
+    "env": table_of(_secret, _env_name, 'a table of texts, as { LANG = "C" }'),
     "options": options,
     "features": table_of(table_of(flag, _org, "a table of flags, each true or false"), _org, "a table of organisations"),
     "priority": one_of(PRIORITIES),
+    "url": _secret,
+    "secret": _secret,
     "owner": _org,
     "organisation": _org,
 }
@@ -141,11 +145,12 @@ def types_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in msgspec.structs.fields(struct)}
 
 
-FLEET = keys_of(Settings, {"agents", "projects", "schedules", "features", "planning", "retention", "telemetry", "root", "only"})
+FLEET = keys_of(Settings, {"agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry", "root", "only"})
 BRAIN = keys_of(BrainSettings, {"command"})
 AGENT = keys_of(AgentSettings, {"id", "brain"})
 PROJECT = keys_of(ProjectSettings, {"name"})
 SCHEDULE = keys_of(ScheduleSettings, {"name"})
+WEBHOOK = keys_of(WebhookSettings, {"name"})
 RETENTION = keys_of(Retention)
 PLANNING = keys_of(PlanningSettings)
 TELEMETRY = keys_of(TelemetrySettings)

@@ -21,6 +21,7 @@ from covey.base.settings import (
     ScheduleSettings,
     Settings,
     TelemetrySettings,
+    WebhookSettings,
 )
 
 _FOLDERS = {"data_dir": ".covey", "shared_dir": "shared", "logs_dir": "logs"}
@@ -151,9 +152,10 @@ def _layered(faults: Faults, inner: dict[str, Any], outer: dict[str, Any], root:
 
 
 def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Projects, schedules, features, retention, planning and telemetry."""
+    """Projects, schedules, webhooks, features, retention, planning and telemetry."""
     projects = sections.projects(faults, document.get("projects"))
     schedules = sections.schedules(faults, document.get("schedules"))
+    webhooks = sections.webhooks(faults, document.get("webhooks"))
     features = FEATURES(faults, ("features",), document.get("features", {}))
     retention = values(faults, ("retention",), document.get("retention", {}), RETENTION)
     planning = values(faults, ("planning",), document.get("planning", {}), PLANNING)
@@ -164,11 +166,16 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
         from covey.base.config import schedules as clockwork  # noqa: PLC0415 - cronsim and zoneinfo, for those who have schedules
 
         clockwork.check(faults, schedules)
+    if webhooks:
+        from covey.base.config import webhooks as outgoing  # noqa: PLC0415 - ssl and ipaddress, for those who have webhooks
+
+        outgoing.check(faults, webhooks)
     if faults.found:
         return {}
     return {
         "projects": tuple(ProjectSettings(name=name, **_placed(draft, "path", root)) for name, draft in projects.items()),
         "schedules": tuple(ScheduleSettings(name=name, **draft) for name, draft in schedules.items()),
+        "webhooks": tuple(WebhookSettings(name=name, **draft) for name, draft in webhooks.items()),
         "features": features,
         "retention": Retention(**retention),
         "planning": PlanningSettings(**_placed(planning, "templates", root)),

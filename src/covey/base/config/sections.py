@@ -7,7 +7,7 @@ from typing import Any
 
 from covey.base.config.brain import brain
 from covey.base.config.faults import Faults
-from covey.base.config.keys import AGENT, PROJECT, RESERVED, SCHEDULE, agent_name, record_name, values
+from covey.base.config.keys import AGENT, PROJECT, RESERVED, SCHEDULE, WEBHOOK, agent_name, record_name, values
 from covey.base.config.shapes import Check, refuse
 from covey.base.defaults import AGENTS, BY_NAME
 
@@ -66,6 +66,18 @@ def _schedule(faults: Faults, at: tuple[str, str], table: object) -> dict[str, A
         both = "both every_s and cron" if cron else "neither every_s nor cron"
         faults.add(at, f"has {both}; write one of them")
     return draft
+
+
+def webhooks(faults: Faults, table: object) -> Drafts:
+    """The webhooks as written; what their keys may hold is judged elsewhere."""
+    return _records(faults, "webhooks", table, record_name, lambda at, one: _webhook(faults, at, one))
+
+
+def _webhook(faults: Faults, at: tuple[str, str], table: object) -> dict[str, Any]:
+    for key, example in (("url", 'url = "https://…"'), ("kinds", 'kinds = ["task.done"]'), ("secret", 'secret = "env:NAME"')):
+        if isinstance(table, dict) and not table.get(key):
+            faults.add(at, f"has no {key}; write {example}")
+    return values(faults, at, table, WEBHOOK)
 
 
 def _records(

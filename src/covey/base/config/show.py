@@ -12,7 +12,7 @@ from covey.base.config.spelling import table
 from covey.base.settings import BrainSettings, Settings
 
 MASK = "***"
-_RECORDS = ("agents", "projects", "schedules")
+_RECORDS = ("agents", "projects", "schedules", "webhooks")
 _SINGLE = ("planning", "retention", "telemetry")
 _PASSWORD = re.compile(r"(?<=://)([^/:@]*):.*@")
 _PARAMETER = re.compile(r"(?i)(password=)[^&]*")
@@ -20,9 +20,10 @@ _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|authori")
 
 
 def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
-    """The settings as {fleet, agents, projects, schedules, features, planning, retention, telemetry}, with the keys of covey.toml.
+    """The settings with the keys of covey.toml: fleet, agents, projects, schedules, webhooks, features, planning, retention, telemetry.
 
-    Only what may hold a secret is changed, unless `secrets`: the store's password, the values of env, and options whose name says so.
+    Only what may hold a secret is changed, unless `secrets`: the store's password, addresses of notify and webhooks and their secrets,
+    the values of env, and options whose name says so.
     With secrets, `to_toml` of it loads as the same settings.
     """
     told = _plain(settings)
@@ -34,6 +35,9 @@ def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
     if not secrets:
         told["store"] = _without_password(told["store"])
         told["notify"] = [f"{url.partition('://')[0]}://{MASK}" for url in told["notify"]]
+        for hook in records["webhooks"].values():
+            hook["url"] = _without_path(hook["url"])
+            hook["secret"] = hook["secret"] if hook["secret"].startswith("env:") else MASK
         for agent in records["agents"].values():
             agent["env"] = dict.fromkeys(agent["env"], MASK)
             agent["brain"]["options"] = _masked(agent["brain"]["options"])
@@ -59,6 +63,12 @@ def _named(records: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]
 
 def _without_password(store: str) -> str:
     return _PARAMETER.sub(rf"\g<1>{MASK}", _PASSWORD.sub(rf"\g<1>:{MASK}@", store))
+
+
+def _without_path(url: str) -> str:
+    """The address up to its host: what follows opens doors at some receivers."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0].partition('?')[0]}/{MASK}"
 
 
 def _masked(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from covey.console.tables import Column, Filter, Query, Slice, Table, rows_of, s
 from covey.doors.answer import Answer
 from covey.doors.call import Call
 from covey.doors.operations import Nothing
-from covey.reports import overview
+from covey.reports import over_time, overview
 from covey.reports.needs import Need
 from covey.reports.overview import Overview
 from covey.store import Transaction
@@ -192,13 +192,11 @@ def ring_part(found: Overview) -> Markup:
 
 async def times_part(call: Call[Any, Any]) -> Markup:
     """Response times of the last hour."""
-    points = await call.door.store.read(overview.response_times)
-    return render(
-        "overview/times.html",
-        points=points,
-        data=points_of([each.at for each in points], [each.p50 for each in points], [each.p95 for each in points]),
-        series=SERIES,
-    )
+    steps = (await call.door.store.read(over_time.over_time, "1h"))["steps"]
+    times = [step["messages"]["responseTime"] for step in steps]
+    data = points_of([step["at"] for step in steps], [each["p50"] for each in times], [each["p95"] for each in times])
+    rows = [(step["at"], each) for step, each in zip(steps, times, strict=True) if each["n"]]
+    return render("overview/times.html", rows=rows, data=data, series=SERIES)
 
 
 async def get_needs(call: Call[Nothing, Nothing]) -> Answer:

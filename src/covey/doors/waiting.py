@@ -1,0 +1,26 @@
+"""A call that waits: tried at once, and again whenever something happened, until it has what it waits for or its time is over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from covey.doors.door import FleetDoor
+from covey.doors.news import first_of
+from covey.store import events
+
+T = TypeVar("T")
+
+
+async def until(door: FleetDoor, attempt: Callable[[], Awaitable[T]], over: Callable[[T], bool], wait_s: float) -> T:
+    """What the attempt gives once it is over, or as it stands when the time is over or the door closes."""
+    now = asyncio.get_running_loop().time
+    end = now() + wait_s
+    while True:
+        bookmark = await door.store.read(events.last) if wait_s else None
+        found = await attempt()
+        left = end - now()
+        if over(found) or bookmark is None or left <= 0 or door.closing.is_set():
+            return found
+        await first_of(door.news.beyond(bookmark), door.closing.wait(), timeout_s=left)

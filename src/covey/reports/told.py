@@ -1,0 +1,35 @@
+"""What a caller may be told that takes several features at once: one verb each, for every door. Read only."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from covey.agents.model import Caller
+from covey.base.settings import Settings
+from covey.messages import seeing, waiting
+from covey.messages.model import Message
+from covey.reports import why
+from covey.reports.why import Why
+from covey.store import Transaction, events
+from covey.store.events import Bookmark
+
+
+def why_of(tx: Transaction, ident: str, by: Caller, settings: Settings) -> Why:
+    """Where an agent, task or message stands, told to whoever may know it (K8)."""
+    seeing.check_subject(tx, ident, by)
+    return why.why(tx, ident, stale_s=settings.stale_s, digest_s=settings.digest_s)
+
+
+class RepliesNow(NamedTuple):
+    """The replies to a message so far, whether one is still waited for, and up to where the story was told then."""
+
+    items: list[Message]
+    waiting: bool
+    bookmark: Bookmark
+
+
+def replies(tx: Transaction, ident: str, by: Caller) -> RepliesNow:
+    """The replies that the caller may see. A wait ends with the answer, or when it is given up (M7)."""
+    sender = seeing.show(tx, ident, by)[0].from_
+    waits = any(row.message_id == ident for row in waiting.open_waits(tx, sender))
+    return RepliesNow(seeing.replies(tx, ident, by), waits, events.last(tx))
