@@ -6,7 +6,22 @@ import sys
 import time
 from importlib import import_module
 
-NAMES = ("sends", "eight_to_eight", "wake_up", "http_message", "mailbox", "fleet", "links", "care", "contexts", "teams", "mcp", "console")
+NAMES = (
+    "sends",
+    "eight_to_eight",
+    "wake_up",
+    "http_message",
+    "mailbox",
+    "fleet",
+    "links",
+    "care",
+    "contexts",
+    "teams",
+    "mcp",
+    "a2a",
+    "console",
+    "hooks",
+)
 
 
 def main(names: list[str]) -> int:

@@ -246,7 +246,7 @@ def test_what_is_shown_has_no_secret_in_it() -> None:
 
 def test_what_is_described_has_the_keys_of_the_file_with_all_defaults() -> None:
     told = describe(read(""))
-    assert list(told) == ["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry"]
+    assert list(told) == ["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry"]
     assert told["fleet"]["lease_s"] == 60.0
     assert told["agents"]["chief"]["brain"]["kind"] == "rules"
 

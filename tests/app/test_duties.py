@@ -198,7 +198,10 @@ async def test_what_is_past_its_retention_goes_by_a_duty_of_the_leader(fleet: St
 
 
 def test_each_kind_of_thing_that_ends_has_a_retention() -> None:
-    assert set(CLOSED) == {"messages", "tasks", "runs", "incidents", "lent tasks", "handoffs", "teams", "votes", "figures"}
+    assert set(CLOSED) == {
+        *("messages", "tasks", "runs", "incidents", "lent tasks", "handoffs", "teams", "votes", "figures"),
+        *("exchanges", "abroad"),
+    }
 
 
 @rule("T2")

@@ -519,14 +519,6 @@ async def test_code_that_ignores_its_cancellation_is_not_said_to_have_ended_and_
 # Making
 
 
-@pytest.mark.parametrize(("kind", "extra"), [("a2a", "covey[a2a]")])
-def test_a_kind_that_is_not_there_yet_says_what_will_bring_it(tmp_path: Path, kind: str, extra: str) -> None:
-    with pytest.raises(Misconfigured) as refused:
-        make(settings(tmp_path, kind=kind, target="https://example.org/card"))
-    assert extra in refused.value.message
-    assert "agent coder" in refused.value.message
-
-
 @rule("A5b")
 async def test_an_external_agent_has_nothing_here_that_thinks(tmp_path: Path) -> None:
     brain = make(settings(tmp_path, kind="external"))

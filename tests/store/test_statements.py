@@ -25,9 +25,10 @@ GROWING = frozenset(
     {
         *("events", "messages", "copies", "tasks", "needs", "runs", "entries", "answered_requests"),
         *("votes", "voters", "ballots", "vote_arguments"),
+        *("exchanges", "exchange_messages", "pushes", "abroad"),
     }
 )
-AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index", "votes_due", "votes_open_of"})
+AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_index", "votes_due", "votes_open_of", "pushes_open"})
 """Indexes of what is at work right now, which is never much: walking through one of these is no scan."""
 ALLOWED = {
     "messages:deferred_directions": "what waits for credit, over its own small index",
@@ -42,6 +43,7 @@ ALLOWED = {
     "reports:open_things": "what waits, over partial indexes, N at most",
     "reports:open_work": "what is open, N at most",
     "reports:task_times": "among the last N by number",
+    "store:events_before": "the last N by number",
     "store:events_last": "the last one by number",
     "store:events_prune": "the first N by number",
     "store:events_size": "the first, the last and the last N by number",

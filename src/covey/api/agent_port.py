@@ -8,6 +8,7 @@ import msgspec
 
 from covey.agents import restarting
 from covey.api import views
+from covey.api.agent_card import OPERATIONS as CARD
 from covey.api.described import DescribedPort
 from covey.api.door import Door
 from covey.api.fleet_messages import receipt_shown
@@ -164,5 +165,6 @@ OPERATIONS = (
         gives=EmergencyStopped,
     ),
     get("/readyz", get_ready, "anyone", "Whether the agent takes work: 200 or 503.", gives=Readiness),
+    *CARD,
     *SELF_DESCRIPTION,
 )

@@ -13,6 +13,8 @@ from covey.agents.model import THE_SYSTEM
 from covey.app.opening import store_path
 from covey.base.clock import Clock
 from covey.base.settings import Settings
+from covey.exchanges import abroad
+from covey.exchanges import retention as exchanges
 from covey.figures import recording as figures
 from covey.healing import cleaning, lending
 from covey.healing import retention as incidents
@@ -66,6 +68,8 @@ CLOSED: dict[str, upkeep.Prune] = {
     "handoffs": handoffs.prune,
     "votes": votes.prune,
     "teams": teams.prune,
+    "exchanges": exchanges.prune,
+    "abroad": abroad.prune,
     "figures": figures.prune,
 }
 

@@ -26,7 +26,10 @@ class GatewayDoor(NamedTuple):
     module: str
 
 
-DOORS = (GatewayDoor("MCP", "for clients of the Model Context Protocol", "mcp", "mcp", "covey.mcp.mounting"),)
+DOORS = (
+    GatewayDoor("MCP", "for clients of the Model Context Protocol", "mcp", "mcp", "covey.mcp.mounting"),
+    GatewayDoor("A2A", "for agents of other systems", "a2a", "a2a-sdk", "covey.a2a.mounting"),
+)
 
 
 def is_there(door: GatewayDoor) -> bool:

@@ -185,7 +185,14 @@ def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
     token = token_file.read(Path(settings.data_dir)).get(agent.id, "")
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     data_dir = Path(settings.data_dir)
-    return Site(url=f"http://{host}:{settings.console_port}", token=token, data_dir=data_dir, grace_s=settings.grace_s, clock=clock)
+    return Site(
+        url=f"http://{host}:{settings.console_port}",
+        token=token,
+        data_dir=data_dir,
+        grace_s=settings.grace_s,
+        clock=clock,
+        allow_private=settings.a2a.allow_private,
+    )
 
 
 async def _cease(loop: asyncio.Task[None]) -> None:

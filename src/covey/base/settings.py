@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 BrainKind = Literal["rules", "python", "command", "model", "a2a", "external"]
+Preset = Literal["claude", "codex", "gemini"]
 PAID_KINDS: frozenset[str] = frozenset({"command", "model", "external", "a2a"})
 """Brains that cost money or act outside: nothing is generated for them unless `plan = true` (P3)."""
 
@@ -26,7 +27,7 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """`module:function` or `module:Class` of a python brain; a remote card's URL of an a2a brain; a model's name."""
     command: tuple[str, ...] = ()
     """Program and arguments of a command brain, or one string that a shell runs as `("sh", "-c", text)`."""
-    preset: Literal["", "claude", "codex", "gemini"] = ""
+    preset: Literal[Preset, ""] = ""
     """A coding assistant whose command line, sessions and costs a command brain knows; in place of `command`."""
     process: bool = False
     """Whether a python brain runs in a process of its own."""
@@ -121,6 +122,20 @@ class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """So much that brains may cost, in the whole fleet, in 24 hours."""
 
 
+class A2aSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the fleet offers to agents of other systems, and whom it calls (A2A)."""
+
+    streaming: bool = True
+    push: bool = True
+    """Whether news of a task is pushed to where its giver wants it."""
+    extended_card: bool = True
+    """Whether those with a token may ask for a fuller card."""
+    required_extensions: tuple[str, ...] = ()
+    """URIs of extensions that a caller must declare."""
+    allow_private: tuple[str, ...] = ()
+    """Names, addresses and networks that are pushed to, and whose agents are called, though they are not of the open internet."""
+
+
 class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where traces are sent, if anywhere. Secrets are not here: OTEL_EXPORTER_OTLP_HEADERS in the environment has them."""
 
@@ -198,6 +213,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: Literal["on", "off"] = "on"
     retention: Retention = Retention()
     planning: PlanningSettings = PlanningSettings()
+    a2a: A2aSettings = A2aSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     features: dict[str, dict[str, bool]] = {}
     """Organisation (or owner) → feature flag → on or off (L14)."""

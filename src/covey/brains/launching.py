@@ -75,6 +75,8 @@ class Site:
     grace_s: float = 5.0
     clock: Clock = _CLOCK
     spawn: Spawn = spawn
+    allow_private: tuple[str, ...] = ()
+    """Places that agents of other systems may be called at though they are private."""
 
 
 def account_of(name: str) -> Account | None:

@@ -2,49 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from covey.base.errors import Failed, Misconfigured
 from covey.base.settings import AgentSettings
 from covey.brains.launching import Site
 from covey.brains.model import Brain, Hands, Outcome, Turn, failure
 
-_LATER = {
-    "a2a": "a remote A2A agent as a brain is not part of this version; it will come with the extra covey[a2a]",
-}
+Maker = Callable[[AgentSettings, Site], Brain]
 
 
 def make(settings: AgentSettings, site: Site | None = None) -> Brain:
     """The agent's brain, not yet started: programs and modules are looked for at its first turn.
 
     Raises:
-        Misconfigured: The kind is not part of this version, or `user` or an option can't be had.
+        Misconfigured: Its extra is not installed, or `user` or an option can't be had.
     """
-    site = site or Site()
-    kind = settings.brain.kind
-    if kind == "rules":
-        from covey.brains.rules import RulesBrain  # noqa: PLC0415 - see above
+    return _MAKERS[settings.brain.kind](settings, site or Site())
 
-        return RulesBrain(settings, site.data_dir)
-    if kind == "command" and settings.brain.preset:
+
+def _rules(settings: AgentSettings, site: Site) -> Brain:
+    from covey.brains.rules import RulesBrain  # noqa: PLC0415 - see above
+
+    return RulesBrain(settings, site.data_dir)
+
+
+def _command(settings: AgentSettings, site: Site) -> Brain:
+    if settings.brain.preset:
         from covey.brains.assistant import AssistantBrain  # noqa: PLC0415 - see above
 
         return AssistantBrain(settings, site)
-    if kind == "command":
-        from covey.brains.command import CommandBrain  # noqa: PLC0415 - see above
+    from covey.brains.command import CommandBrain  # noqa: PLC0415 - see above
 
-        return CommandBrain(settings, site)
-    if kind == "python":
-        from covey.brains import python  # noqa: PLC0415 - see above
+    return CommandBrain(settings, site)
 
-        if settings.brain.options:
-            raise Misconfigured(f"agent {settings.id}: a python brain has no options; keep them in its own code or in `env`.")
-        return python.PythonProcessBrain(settings, site) if python.wants_process(settings) else python.PythonBrain(settings, site)
-    if kind == "model":
-        from covey.brains.models.brain import ModelBrain  # noqa: PLC0415 - see above
 
-        return ModelBrain(settings, site)
-    if kind == "external":
-        return ExternalBrain(settings)
-    raise Misconfigured(f'agent {settings.id}: brain kind "{kind}": {_LATER[kind]}. Until then a command brain can call it.')
+def _python(settings: AgentSettings, site: Site) -> Brain:
+    from covey.brains import python  # noqa: PLC0415 - see above
+
+    if settings.brain.options:
+        raise Misconfigured(f"agent {settings.id}: a python brain has no options; keep them in its own code or in `env`.")
+    return python.PythonProcessBrain(settings, site) if python.wants_process(settings) else python.PythonBrain(settings, site)
+
+
+def _model(settings: AgentSettings, site: Site) -> Brain:
+    from covey.brains.models.brain import ModelBrain  # noqa: PLC0415 - see above
+
+    return ModelBrain(settings, site)
+
+
+def _a2a(settings: AgentSettings, site: Site) -> Brain:
+    try:
+        from covey.brains.remote.brain import A2aBrain  # noqa: PLC0415 - see above
+    except ImportError as error:
+        raise Misconfigured(f"agent {settings.id}: an a2a brain needs covey[a2a] ({error}); pip install 'covey[a2a]'.") from error
+    return A2aBrain(settings, site)
+
+
+def _external(settings: AgentSettings, _: Site) -> Brain:
+    return ExternalBrain(settings)
+
+
+_MAKERS: dict[str, Maker] = {
+    "rules": _rules,
+    "command": _command,
+    "python": _python,
+    "model": _model,
+    "a2a": _a2a,
+    "external": _external,
+}
 
 
 class NoBrain:

@@ -12,6 +12,7 @@ from covey.agents.model import OPERATOR, SYSTEM
 from covey.base.wire import fit
 from covey.messages import sending
 from covey.store import Row, Transaction, statement
+from covey.store.bell import NEWS
 from covey.tasks import adding, reading
 from covey.tasks.model import after_move
 
@@ -88,6 +89,7 @@ def _close(
         error=error[:500] if error else None,
         took_s=round(tx.now - row.claimed_at, 3) if row.claimed_at else None,
     )
+    tx.ring(NEWS)
     return Ended(row, after, state, result, error, cause)
 
 

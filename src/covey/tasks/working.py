@@ -15,6 +15,7 @@ from covey.messages import waiting
 from covey.messages.checking import data_text
 from covey.messages.model import backoff_s
 from covey.store import Row, Transaction, locking, relaxed, statement
+from covey.store.bell import NEWS
 from covey.tasks import adding, ending, reading, refusing, splitting
 from covey.tasks.ending import ERROR_BYTES, RESULT_BYTES
 from covey.tasks.model import ONLY, Only, Task, TaskDraft, after_move
@@ -92,6 +93,7 @@ def progress(tx: Transaction, agent: str, token: str, text: str) -> None:
     text = fit(text, PROGRESS_BYTES)
     tx.run(PROGRESS, token=token, progress=text, now=tx.now)
     tx.happened("task.progress", agent=agent, subject=row.id, text=text[:500])
+    tx.ring(NEWS)
 
 
 def finish(tx: Transaction, agent: str, token: str, summary: str, data: dict[str, object] | None = None) -> Task:
@@ -168,6 +170,7 @@ def wait_for_answer(tx: Transaction, agent: str, token: str, message_id: str) ->
     after_move(row.state, "wait")
     tx.run(BLOCK, id=row.id, blockers=1, waiting_for=message_id, split_at=None, attempts=row.attempts - 1)
     tx.happened("task.waits", agent=agent, subject=row.id, message=message_id)
+    tx.ring(NEWS)
     return reading.show(tx, row.id)
 
 

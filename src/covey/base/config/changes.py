@@ -9,7 +9,7 @@ import msgspec
 
 from covey.base.settings import AgentSettings, Settings
 
-Section = Literal["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry"]
+Section = Literal["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry"]
 Takes = Literal["nothing", "agent", "agents", "fleet"]
 """What must start anew: nothing (it applies live), this agent's process, every agent's, or by hand the whole fleet."""
 
@@ -23,7 +23,7 @@ FLEET_RESTARTS = frozenset(
     )
 )
 _RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules", "webhooks")
-_ASIDE = frozenset({*_RECORDS, "features", "planning", "retention", "telemetry", "base_port", "only"})
+_ASIDE = frozenset({*_RECORDS, "features", "planning", "a2a", "retention", "telemetry", "base_port", "only"})
 """Not keys of the fleet, or seen only by what follows from them: base_port by the ports, only by who runs."""
 
 
@@ -46,6 +46,8 @@ def diff(old: Settings, new: Settings) -> list[Change]:
     changes += _features(old, new)
     if fields := _differing(old.planning, new.planning):
         changes.append(Change(section="planning", how="changed", fields=fields, restart="agents"))
+    if fields := _differing(old.a2a, new.a2a):
+        changes.append(Change(section="a2a", how="changed", fields=fields, restart="agents"))
     if fields := _differing(old.retention, new.retention):
         changes.append(Change(section="retention", how="changed", fields=fields))
     if fields := _differing(old.telemetry, new.telemetry):

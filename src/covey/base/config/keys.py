@@ -13,6 +13,7 @@ from covey.base.config.faults import Faults
 from covey.base.config.shapes import BAD, At, Check, below, flag, formed, list_of, number, one_of, options, refuse, table_of, text, whole
 from covey.base.ids import AGENT_FORM, ID_FORM
 from covey.base.settings import (
+    A2aSettings,
     AgentSettings,
     BrainSettings,
     PlanningSettings,
@@ -26,7 +27,7 @@ from covey.base.settings import (
 
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
-SECTIONS = ("fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry")
+SECTIONS = ("fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry")
 RESERVED = frozenset({"operator", "system", "all", "node", "console", "gateway"})
 """No agent may be called so: senders, everybody, and the processes that hold no agent."""
 
@@ -43,6 +44,8 @@ _host = formed(
     r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}|(?=.*:.*:)[0-9A-Fa-f:.]{2,45}(%[A-Za-z0-9.-]+)?",
     "an address as 127.0.0.1 or ::1, or a host name, without a port",
 )
+_uri = formed(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s,\0]{1,500}", "a URI without commas")
+_reach = formed(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}(/[0-9]{1,2})?|[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?", "a host name, an address or a network")
 _env_name = formed(r"[A-Za-z_][A-Za-z0-9_]*", "a variable's name: letters, digits and _")
 _org = formed(r"[^\0]{0,200}", "a name of at most 200 characters")
 _texts = list_of(text, 'a list of texts, as ["a", "b"]')
@@ -100,6 +103,8 @@ _CHECKS: dict[str, Check] = {
     "capability": _able_or_none,
     "allowed_hosts": list_of(_host, 'a list of host names, as ["fleet.example.org"]', distinct=True),
     "host": _host,
+    "required_extensions": list_of(_uri, 'a list of URIs, as ["https://example.org/extension"]', distinct=True),
+    "allow_private": list_of(_reach, 'a list of names, addresses and networks, as ["localhost", "10.0.0.0/8"]', distinct=True),
     "store": _store,
     "traces": formed(
         r"(https?://[A-Za-z0-9.\[\]:-]{1,260}(/[^\s\0@]{0,1000})?)?",
@@ -145,7 +150,9 @@ def types_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in msgspec.structs.fields(struct)}
 
 
-FLEET = keys_of(Settings, {"agents", "projects", "schedules", "webhooks", "features", "planning", "retention", "telemetry", "root", "only"})
+FLEET = keys_of(
+    Settings, {"agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry", "root", "only"}
+)
 BRAIN = keys_of(BrainSettings, {"command"})
 AGENT = keys_of(AgentSettings, {"id", "brain"})
 PROJECT = keys_of(ProjectSettings, {"name"})
@@ -153,6 +160,7 @@ SCHEDULE = keys_of(ScheduleSettings, {"name"})
 WEBHOOK = keys_of(WebhookSettings, {"name"})
 RETENTION = keys_of(Retention)
 PLANNING = keys_of(PlanningSettings)
+A2A = keys_of(A2aSettings)
 TELEMETRY = keys_of(TelemetrySettings)
 FEATURES = _CHECKS["features"]
 

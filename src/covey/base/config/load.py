@@ -9,11 +9,12 @@ from typing import Any, get_origin
 from covey.base.config import fleet as fleets
 from covey.base.config import sections
 from covey.base.config.faults import Faults
-from covey.base.config.keys import FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, TELEMETRY, agent_names, types_of, values
+from covey.base.config.keys import A2A, FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, TELEMETRY, agent_names, types_of, values
 from covey.base.config.shapes import BAD
 from covey.base.config.source import FILE_NAME, absolute, locate, parsed, read
 from covey.base.settings import (
     BASE_PORT,
+    A2aSettings,
     AgentSettings,
     PlanningSettings,
     ProjectSettings,
@@ -152,13 +153,14 @@ def _layered(faults: Faults, inner: dict[str, Any], outer: dict[str, Any], root:
 
 
 def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Projects, schedules, webhooks, features, retention, planning and telemetry."""
+    """Projects, schedules, webhooks, features, retention, planning, A2A and telemetry."""
     projects = sections.projects(faults, document.get("projects"))
     schedules = sections.schedules(faults, document.get("schedules"))
     webhooks = sections.webhooks(faults, document.get("webhooks"))
     features = FEATURES(faults, ("features",), document.get("features", {}))
     retention = values(faults, ("retention",), document.get("retention", {}), RETENTION)
     planning = values(faults, ("planning",), document.get("planning", {}), PLANNING)
+    a2a = values(faults, ("a2a",), document.get("a2a", {}), A2A)
     telemetry = _telemetry_of(environ) | values(faults, ("telemetry",), document.get("telemetry", {}), TELEMETRY)
     fleets.check_names(faults, agents, projects, schedules)
     fleets.check_planner(faults, agents, planning)
@@ -167,7 +169,7 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
 
         clockwork.check(faults, schedules)
     if webhooks:
-        from covey.base.config import webhooks as outgoing  # noqa: PLC0415 - ssl and ipaddress, for those who have webhooks
+        from covey.base.config import webhooks as outgoing  # noqa: PLC0415 - ipaddress and sockets, for those who have webhooks
 
         outgoing.check(faults, webhooks)
     if faults.found:
@@ -179,6 +181,7 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
         "features": features,
         "retention": Retention(**retention),
         "planning": PlanningSettings(**_placed(planning, "templates", root)),
+        "a2a": A2aSettings(**a2a),
         "telemetry": TelemetrySettings(**telemetry),
     }
 

@@ -13,14 +13,14 @@ from covey.base.settings import BrainSettings, Settings
 
 MASK = "***"
 _RECORDS = ("agents", "projects", "schedules", "webhooks")
-_SINGLE = ("planning", "retention", "telemetry")
+_SINGLE = ("planning", "a2a", "retention", "telemetry")
 _PASSWORD = re.compile(r"(?<=://)([^/:@]*):.*@")
 _PARAMETER = re.compile(r"(?i)(password=)[^&]*")
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|authori")
 
 
 def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
-    """The settings with the keys of covey.toml: fleet, agents, projects, schedules, webhooks, features, planning, retention, telemetry.
+    """The settings, section by section, with the keys of covey.toml.
 
     Only what may hold a secret is changed, unless `secrets`: the store's password, addresses of notify and webhooks and their secrets,
     the values of env, and options whose name says so.

@@ -1,0 +1,37 @@
+"""Opens the A2A door: its routes for the gateway, its gRPC server on the port behind the gateway's, and what pushes news."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.routing import BaseRoute
+
+from covey.a2a import grpc_server
+from covey.a2a.pushing import Pusher
+from covey.a2a.routes import routes
+from covey.a2a.service import Service
+from covey.doors.door import FleetDoor
+
+
+@asynccontextmanager
+async def opened(door: FleetDoor, *, once: bool = True) -> AsyncIterator[Sequence[BaseRoute]]:
+    """The routes of the A2A door, which is open meanwhile. `once` is as in `Service`.
+
+    Raises:
+        PortTaken: The port behind the gateway's, which is gRPC's, can't be had.
+    """
+    logging.getLogger("a2a").setLevel(logging.ERROR)  # it tells what callers did wrong, with their words
+    service = Service(door, once=once)
+    server = await grpc_server.serve(door, service, door.settings.host, door.settings.gateway_port + 1)
+    pusher = Pusher(door)
+    pushing = asyncio.create_task(pusher.run())
+    try:
+        yield routes(door, service)
+    finally:
+        await server.stop()
+        pushing.cancel()
+        await asyncio.gather(pushing, return_exceptions=True)
+        await pusher.close()
