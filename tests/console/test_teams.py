@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from covey.agents.model import THE_OPERATOR
@@ -25,9 +27,9 @@ async def crew(person: Person, clock: ManualClock) -> Crew:
     return await crew_of(person.store, clock)
 
 
-async def begun(crew: Crew, ident: str = "run", **more: object) -> TeamRun:
+async def begun(crew: Crew, ident: str = "run", **more: Any) -> TeamRun:
     parts = [Part(description="the first part"), Part(description="the second part", needs=[1])]
-    words = {"workers": ["coder", "intel"], "strict": False, "parts": parts} | more
+    words: dict[str, Any] = {"workers": ["coder", "intel"], "strict": False, "parts": parts} | more
     return await crew.start("reach it", team_id=ident, **words)
 
 
