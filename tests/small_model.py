@@ -22,7 +22,7 @@ import xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, port = sys.argv[1], int(sys.argv[2])
 params.hostnames, params.port = ["127.0.0.1"], port
-params.n_ctx, params.n_parallel, params.cpuparams.n_threads = 8192, 2, 2
+params.n_ctx, params.n_parallel, params.cpuparams.n_threads = 4096, 1, 1  # threads that wait for each other are slow where others want the processors too
 server = xllamacpp.Server(params)
 print("serving", flush=True)
 sys.stdin.read()

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.base.config import load, load_text
+from covey.base.config.keys import RESERVED
 from covey.base.config.spelling import table
 from covey.base.config.template import TEMPLATE
 from covey.base.defaults import AGENTS
@@ -19,7 +20,7 @@ from covey.base.settings import AgentSettings, BrainSettings, Settings
 from tests.rules import rule
 
 ROOT = Path("/srv/fleet")
-NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,31}", fullmatch=True).filter(lambda name: name not in {"operator", "system", "all"})
+NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,31}", fullmatch=True).filter(lambda name: name not in RESERVED)
 
 
 def read(text: str, **flags: object) -> Settings:
@@ -121,6 +122,10 @@ def test_a_default_name_without_a_role_keeps_its_role() -> None:
         ('{ kind = "command", command = "a | b" }', BrainSettings(kind="command", command=("sh", "-c", "a | b"))),
         ('{ kind = "python", target = "m:f", process = true }', BrainSettings(kind="python", target="m:f", process=True)),
         ('{ kind = "a2a", target = "https://a/b" }', BrainSettings(kind="a2a", target="https://a/b")),
+        (
+            '{ preset = "codex", options = { arguments = ["--model", "m"] } }',
+            BrainSettings(kind="command", preset="codex", options={"arguments": ["--model", "m"]}),
+        ),
         (
             '{ kind = "model", target = "p:m", options = { settings = { t = [0.5] } } }',
             BrainSettings(kind="model", target="p:m", options={"settings": {"t": [0.5]}}),

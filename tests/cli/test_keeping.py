@@ -63,6 +63,17 @@ def test_doctor_names_the_stranger_that_holds_a_port(covey: Covey) -> None:
     assert str(os.getpid()) in bad[0]["text"]
 
 
+@rule("H6")
+def test_doctor_tells_which_model_or_assistant_can_not_start(covey: Covey, folder: Path) -> None:
+    (folder / "covey.toml").write_text(
+        "[fleet]\nbase_port = 21700\n[agents.a.brain]\nkind = 'model'\ntarget = 'openai:m'\noptions = { api_key_env = 'NO_SUCH_KEY' }\n"
+        "[agents.b]\nbrain = { preset = 'codex' }\nenv = { PATH = '/nowhere' }\n"
+    )
+    told = [each["text"] for each in findings(covey("doctor", "--json"), "brains")]
+    assert told[0].startswith("agent a: NO_SUCH_KEY, which holds its model's key, is not set")
+    assert told[1:] == ["b: the command codex was not found."]
+
+
 def test_doctor_tells_each_fault_of_the_configuration(covey: Covey, folder: Path) -> None:
     (folder / "covey.toml").write_text("[fleet]\nlease = 5\n\n[agents.a]\nport = 0\n")
     ended = covey("doctor", "--json")
@@ -105,6 +116,16 @@ def test_doctor_says_what_is_open_or_off(covey: Covey, folder: Path) -> None:
     ended = covey("doctor", "--base-port", "21700", "--json")
     assert findings(ended, "limits off")[0]["level"] == "warn"
     assert "open_status" in findings(ended, "address")[0]["text"]
+
+
+def test_doctor_says_whether_traces_can_be_sent(covey: Covey, folder: Path) -> None:
+    assert findings(covey("doctor", "--base-port", "21700", "--json"), "traces") == []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        (folder / "covey.toml").write_text(f'[telemetry]\ntraces = "http://127.0.0.1:{server.getsockname()[1]}"\n')
+        assert findings(covey("doctor", "--base-port", "21700", "--json"), "traces")[0]["level"] == "ok"
+    (found,) = findings(covey("doctor", "--base-port", "21700", "--json"), "traces")
+    assert found["level"] == "warn"
+    assert "nobody takes them" in found["text"]
 
 
 def test_the_file_system_of_a_folder_is_that_of_the_nearest_mount() -> None:

@@ -14,6 +14,7 @@ from covey.base.errors import StoreUnavailable
 from covey.doors import news
 from covey.doors.news import News, first_of
 from covey.store import Store, events
+from covey.store.bell import GATEWAY_NEWS
 from covey.store.events import START, Bookmark
 from tests.api.world import until
 from tests.rules import rule
@@ -127,3 +128,18 @@ async def test_the_first_of_several_waits_ends_them_all() -> None:
     assert sorted(ended) == ["a", "b"]
     await in_time(first_of(wait("c"), timeout_s=0.01))
     assert ended[-1] == "c"
+
+
+async def test_the_api_and_the_gateway_hear_the_same_bell(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes of one machine: the later one must not make the earlier one deaf."""
+    monkeypatch.setattr(news, "LOOK_S", 60.0)
+    both = [News(fleet), News(fleet, GATEWAY_NEWS)]
+    try:
+        at = await last(fleet)
+        waits = [asyncio.create_task(each.beyond(at)) for each in both]
+        await until(lambda: all(each.awaited for each in both), "both wait")
+        await pause(fleet)
+        await in_time(asyncio.gather(*waits))
+    finally:
+        for each in both:
+            each.close()

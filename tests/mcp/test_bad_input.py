@@ -158,12 +158,14 @@ async def test_a_caller_has_a_share_of_sessions_of_its_own(world: World, monkeyp
     await open_session(world, "devops")
 
 
-async def test_a_client_that_vanishes_while_it_waits_leaves_nothing_behind(world: World) -> None:
+@pytest.mark.parametrize("old", [False, True])
+async def test_a_client_that_vanishes_while_it_waits_leaves_nothing_behind(world: World, old: bool) -> None:
     body = call("tools/call", name="claim_task", arguments={"waitS": 50})
+    headers = {"Mcp-Session-Id": await open_session(world), "Mcp-Protocol-Version": OLD} if old else modern("tools/call", "claim_task")
+    headers |= {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **bearer("coder")}
     async with httpx2.AsyncClient() as http:
-        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **bearer("coder")}
         with pytest.raises(httpx2.ReadTimeout):
-            await http.post(world.url, content=body, headers={**headers, **modern("tools/call", "claim_task")}, timeout=0.5)
+            await http.post(world.url, content=body, headers=headers, timeout=0.5)
     await until(lambda: not world.door.news.awaited and not world.serving.connections, "the call to end")
     async with world.connect("chief") as chief:
         task = (await given(chief, "add_task", description="Still to do", agent="coder"))["taskId"]

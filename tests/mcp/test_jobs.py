@@ -222,3 +222,20 @@ async def test_an_offered_task_is_declined_or_taken_by_its_id_too(world: World) 
                 assert found == {"item": task, "state": "declined"}
             assert "no keys" in str(await given(coder, "inbox"))
             assert (await given(coder, "claim_task", lane="task"))["item"] == task
+
+
+@rule("Q3", "K4")
+async def test_what_can_not_be_carried_out_is_said_and_the_lease_stands(world: World) -> None:
+    async with world.connect("chief") as chief, world.connect("coder", query="?profile=lead") as coder:
+        task = (await given(chief, "add_task", description="Code it", agent="coder", capability="code"))["taskId"]
+        await given(chief, "send_agent_message", to="coder", text="and now?", type="request")
+        mail = (await given(coder, "claim_task", lane="mail"))["token"]
+        assert "only a task" in (await refused(coder, "handoff", token=mail, to="chief"))["detail"]
+        await given(coder, "finish_task", token=mail, summary="soon")
+        token = (await given(coder, "claim_task", lane="task"))["token"]
+        assert (await refused(coder, "handoff", token=token, to="nobody"))["code"] == "unknown"
+        assert (await refused(coder, "handoff", token=token, to="sales"))["code"] == "conflict"
+        again = [{"description": "the first", "taskId": task}]
+        assert (await refused(coder, "split_task", token=token, parts=again))["code"] in ("invalid", "id_taken")
+        assert (await world.store.read(reading.show, task)).attempts == 1
+        assert (await given(coder, "finish_task", token=token, summary="done")) == {"item": task, "kind": "done"}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 
 import msgspec
 import pytest
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from covey.agents import configuring
 from covey.base.settings import AgentSettings
@@ -136,3 +139,21 @@ async def test_a_profile_keeps_what_it_does_not_list_from_being_called(world: Wo
         with pytest.raises(Exception, match="Unknown tool: note"):
             await coder.call_tool("note", {"text": "hello"})
         assert (await refused(coder, "why", id="nothing"))["code"] == "not_found"
+
+
+@pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
+async def test_older_revisions_are_spoken_as_they_are(world: World, version: str) -> None:
+    start = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    answer = await world.post(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start}))
+    line = next(each for each in answer.text.splitlines() if each.startswith("data: {"))
+    found = json.loads(line.removeprefix("data: "))["result"]
+    assert found["protocolVersion"] == version
+    assert "the agent coder" in found["instructions"]
+
+
+async def test_many_calls_at_once_are_each_answered_with_their_own(world: World) -> None:
+    async with world.connect("coder") as coder, world.connect("devops", "legacy") as devops:
+        idents = [(await given(coder, "note", text=f"fact number {number}"))["id"] for number in range(20)]
+        found = await asyncio.gather(*(given(coder, "recall", id=ident) for ident in idents), *(given(devops, "whoami") for _ in range(20)))
+    assert [each["items"][0]["id"] for each in found[:20]] == idents
+    assert {each["name"] for each in found[20:]} == {"devops"}

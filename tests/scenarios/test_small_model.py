@@ -16,12 +16,13 @@ from tests.scenarios.conftest import RunningFleet, free_base_port, wait_until
 
 pytestmark = pytest.mark.scenario
 
-QUOTA = 2
+QUOTA = 1
+PATIENCE_S = 240.0
 ASKS_BEN = {
     "type": "object",
     "properties": {
         "kind": {"const": "done"},
-        "summary": {"type": "string", "minLength": 1, "maxLength": 60},
+        "summary": {"type": "string", "minLength": 1, "maxLength": 30},
         "messages": {
             "type": "array",
             "minItems": 1,
@@ -32,7 +33,7 @@ ASKS_BEN = {
                     "to": {"const": "ben"},
                     "content": {
                         "type": "object",
-                        "properties": {"body": {"type": "string", "minLength": 1, "maxLength": 60}, "requiresResponse": {"const": True}},
+                        "properties": {"body": {"type": "string", "minLength": 1, "maxLength": 40}, "requiresResponse": {"const": True}},
                         "required": ["body", "requiresResponse"],
                         "additionalProperties": False,
                     },
@@ -48,7 +49,7 @@ ASKS_BEN = {
 """What the server holds ada's words to: so small a model would not call a tool by itself, and its outcomes must be sound all the same."""
 FLEET = """
 [agents.ada]
-max_context = 1024
+max_context = 512
 [agents.ada.brain]
 kind = "model"
 target = "openai-compatible:smollm2"
@@ -61,7 +62,7 @@ temperature = 1.0
 extra_body = {{ json_schema = {schema} }}
 
 [agents.ben]
-max_context = 1024
+max_context = 512
 [agents.ben.brain]
 kind = "model"
 target = "openai-compatible:smollm2"
@@ -69,7 +70,7 @@ target = "openai-compatible:smollm2"
 base_url = "{url}"
 prices = {{ input = 1.0, output = 2.0 }}
 [agents.ben.brain.options.settings]
-max_tokens = 40
+max_tokens = 20
 temperature = 0.0
 """
 
@@ -83,7 +84,7 @@ def inline(value: Any) -> str:
 
 @rule("L6", "L8", "M12", "P3")
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_two_small_models_write_to_each_other_within_their_quota_and_finish_a_task(fleet_folder: RunningFleet) -> None:
     fleet = fleet_folder
     try:
@@ -94,16 +95,16 @@ def test_two_small_models_write_to_each_other_within_their_quota_and_finish_a_ta
         fleet.configure(FLEET.format(url=url, schema=inline(ASKS_BEN)))
         fleet.up()
         fleet.covey("link", "set", "ada", "ben", "--messages", str(QUOTA), "--hours", "1", "--debounce", "0")
-        tasks = [fleet.add("ada", f"Ask ben what {who} eat.") for who in ("ducks", "bears", "whales")]
-        wait_until(lambda: all(fleet.task(each).state == "done" for each in tasks), 120, fleet.logs)
-        wait_until(lambda: len(sent(fleet, "ada", "ben")) > QUOTA, 150, lambda: f"{sent(fleet, 'ada', 'ben')}\n{fleet.logs()}")
-        wait_until(lambda: len(sent(fleet, "ben", "ada")) >= QUOTA, 60, lambda: f"{sent(fleet, 'ben', 'ada')}\n{fleet.logs()}")
+        tasks = [fleet.add("ada", f"Ask ben what {who} eat.") for who in ("ducks", "bears")]
+        wait_until(lambda: all(fleet.task(each).state == "done" for each in tasks), PATIENCE_S, fleet.logs)
+        wait_until(lambda: len(sent(fleet, "ada", "ben")) > QUOTA, PATIENCE_S, lambda: f"{sent(fleet, 'ada', 'ben')}\n{fleet.logs()}")
+        wait_until(lambda: len(sent(fleet, "ben", "ada")) >= QUOTA, PATIENCE_S, lambda: f"{sent(fleet, 'ben', 'ada')}\n{fleet.logs()}")
     questions, answers = sent(fleet, "ada", "ben"), sent(fleet, "ben", "ada")
     assert sum(each.state != "deferred" for each in questions) == QUOTA
     assert all(str(each.content["body"]).strip() for each in (*questions, *answers))
     assert all(each.in_reply_to for each in answers)
     turns = fleet.read(spending.turns)
-    assert turns.spent >= 2 * QUOTA
+    assert turns.spent >= 3
     assert fleet.read(spending.money).spent > 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -10,30 +9,27 @@ from covey.api.shapes import Claim, Claimed, Done, Fail, Finish, GiveBack, Lease
 from covey.brains.model import Asked, Outcome, failure
 from covey.doors.answer import Answer, shown
 from covey.doors.call import Call
-from covey.doors.news import first_of
 from covey.doors.operations import Nothing, post
+from covey.doors.waiting import until
 from covey.messages.envelope import enveloped
 from covey.messages.model import Message
 from covey.runner import joining
 from covey.runner.work import Lane, Limits, Work
-from covey.store import events
 from covey.tasks import working
 
 
 async def claim(call: Call[Nothing, Claim]) -> Answer:
     """What comes next, leased to the agent; waited for if asked."""
-    asked, door, name = call.body, call.door, call.named("name")
+    asked, name = call.body, call.named("name")
     limits = _limits(call, asked.lease_s)
     lanes: tuple[Lane, ...] = (asked.lane,) if asked.lane is not None else ("mail", "task")
-    now = asyncio.get_running_loop().time
-    until = now() + asked.wait
-    while True:
-        bookmark = await door.store.read(events.last) if asked.wait else None
-        answer = await call.write(lambda work: _claimed(work, limits), joining.claim, name, lanes, limits)
-        left = until - now()
-        if answer.body != NOTHING.body or bookmark is None or left <= 0 or call.left or door.closing.is_set():
-            return answer
-        await first_of(door.news.beyond(bookmark), door.closing.wait(), call.gone(), timeout_s=left)
+    return await until(
+        call.door,
+        lambda: call.write(lambda work: _claimed(work, limits), joining.claim, name, lanes, limits),
+        lambda answer: answer.body != NOTHING.body,
+        asked.wait,
+        call,
+    )
 
 
 def _claimed(work: Work | None, limits: Limits) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -24,8 +23,8 @@ from covey.api.shapes import (
 )
 from covey.doors.answer import Answer, problem_of, shown
 from covey.doors.call import Call
-from covey.doors.news import first_of
 from covey.doors.operations import Nothing, get, post
+from covey.doors.waiting import until
 from covey.messages import handling, reading, seeing, sending
 from covey.messages.model import Draft, Receipt
 from covey.messages.reading import Page
@@ -74,14 +73,8 @@ async def get_replies(call: Call[WaitQuery, Nothing]) -> Answer:
 
 async def wait_for_replies(call: Call[Any, Any], ident: str, wait_s: float) -> told.RepliesNow:
     """The replies once there is one, or none is waited for, or the time is over."""
-    door, now = call.door, asyncio.get_running_loop().time
-    until = now() + wait_s
-    while True:
-        found = await door.store.read(told.replies, ident, call.by)
-        left = until - now()
-        if found.items or not found.waiting or left <= 0 or call.left or door.closing.is_set():
-            return found
-        await first_of(door.news.beyond(found.bookmark), door.closing.wait(), call.gone(), timeout_s=left)
+    store = call.door.store
+    return await until(call.door, lambda: store.read(told.replies, ident, call.by), told.RepliesNow.is_over, wait_s, call)
 
 
 async def get_message(call: Call[Nothing, Nothing]) -> Answer:

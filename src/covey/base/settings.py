@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 BrainKind = Literal["rules", "python", "command", "model", "a2a", "external"]
+Preset = Literal["claude", "codex", "gemini"]
 PAID_KINDS: frozenset[str] = frozenset({"command", "model", "external", "a2a"})
 """Brains that cost money or act outside: nothing is generated for them unless `plan = true` (P3)."""
 
@@ -26,7 +27,7 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """`module:function` or `module:Class` of a python brain; a remote card's URL of an a2a brain; a model's name."""
     command: tuple[str, ...] = ()
     """Program and arguments of a command brain, or one string that a shell runs as `("sh", "-c", text)`."""
-    preset: Literal["", "claude", "codex", "gemini"] = ""
+    preset: Literal[Preset, ""] = ""
     """A coding assistant whose command line, sessions and costs a command brain knows; in place of `command`."""
     process: bool = False
     """Whether a python brain runs in a process of its own."""

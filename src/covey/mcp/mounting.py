@@ -18,8 +18,9 @@ from covey.base.errors import CoveyError, Forbidden, Invalid, Unauthorized
 from covey.doors.bodies import incoming
 from covey.doors.door import FleetDoor
 from covey.doors.impatience import ABORT
+from covey.mcp.connection import CLIENT, PROFILE, Client
 from covey.mcp.following import Follower
-from covey.mcp.seat import PROFILE, Seat
+from covey.mcp.seat import Seat
 from covey.mcp.seats import MakeServer, Seats, seats_of
 from covey.mcp.tooling import PROFILES, Profile
 
@@ -56,7 +57,7 @@ class Entrance:
             Invalid, TooLarge: It is not what is taken here.
         """
         by = await self._caller(scope)
-        scope[PROFILE] = _profile(scope)
+        scope[PROFILE], scope[CLIENT] = _profile(scope), Client()
         body = await incoming(scope).whole() if scope["method"] == "POST" else b""
         taken = await self._seats.of(by)
         if not await self._while_known(scope, by, taken.sessions.handle_request(scope, _Replay(body, receive), send)):
@@ -79,6 +80,7 @@ class Entrance:
                     return False
             task.result()
         finally:
+            scope[CLIENT].leaves()
             task.cancel()
             await asyncio.wait({task})
         return True

@@ -11,9 +11,9 @@ import msgspec
 from mcp import types
 
 from covey.base.errors import NotFound
-from covey.mcp import tools_mail, tools_self
+from covey.mcp import tools_inbox, tools_self
 from covey.mcp.tooling import Call
-from covey.mcp.tools_mail import InboxAsked, ReadAsked
+from covey.mcp.tools_inbox import InboxAsked, ReadAsked
 from covey.mcp.tools_self import Who
 
 JSON = "application/json"
@@ -53,11 +53,11 @@ async def read(uri: str, make: Make) -> types.ReadResourceResult:
 
 def _reading(uri: str, make: Make) -> Awaitable[Any]:
     if uri == INBOX:
-        return tools_mail.inbox(make(InboxAsked(limit=50)))
+        return tools_inbox.inbox(make(InboxAsked(limit=50)))
     if uri == ROSTER:
         return tools_self.agents(make(Who()))
     match = _ONE.fullmatch(uri)
     if match is None:
         raise NotFound(f"there is no resource {uri[:200]!r}; there are {INBOX}, {ROSTER}, {THREAD}, {TASK}.", field="uri")
     ident = unquote(match[2])
-    return tools_mail.read(make(ReadAsked(thread_id=ident) if match[1] == "threads" else ReadAsked(task_id=ident)))
+    return tools_inbox.read(make(ReadAsked(thread_id=ident) if match[1] == "threads" else ReadAsked(task_id=ident)))

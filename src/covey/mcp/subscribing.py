@@ -7,20 +7,18 @@ from collections import OrderedDict
 from collections.abc import Collection
 
 from mcp import types
-from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from covey.base.errors import Invalid
+from covey.mcp.connection import Context
 
 STREAMS = 32
 """So many streams of news a caller may have open at once."""
 SESSIONS = 64
 URIS = 100
 """So many sessions may subscribe, each to so many addresses; the session that did so longest ago gives way."""
-
-Context = ServerRequestContext[object, object]
 
 
 class Subscriptions:
@@ -38,7 +36,7 @@ class Subscriptions:
         """Whether somebody listens."""
         return self._streams > 0 or bool(self._sessions)
 
-    async def listen(self, ctx: ServerRequestContext, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
+    async def listen(self, ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
         """Be a stream of news until its client leaves."""
         asked = params.notifications.resource_subscriptions or []
         if len(asked) > URIS:

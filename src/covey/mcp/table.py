@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.mcp import tools_mail, tools_memory, tools_self, tools_team, tools_work
+from covey.mcp import tools_claiming, tools_inbox, tools_memory, tools_self, tools_sending, tools_tasks, tools_team, tools_work
 from covey.mcp.tooling import Tool
 
-TOOLS: tuple[Tool[Any], ...] = (*tools_self.TOOLS, *tools_mail.TOOLS, *tools_work.TOOLS, *tools_team.TOOLS, *tools_memory.TOOLS)
+GROUPS = (tools_self, tools_inbox, tools_sending, tools_claiming, tools_work, tools_tasks, tools_team, tools_memory)
+TOOLS: tuple[Tool[Any], ...] = tuple(tool for group in GROUPS for tool in group.TOOLS)
 BY_NAME: dict[str, Tool[Any]] = {tool.name: tool for tool in TOOLS}

@@ -18,6 +18,7 @@ from covey.agents.model import Caller
 from covey.base.errors import Forbidden
 from covey.base.settings import AgentSettings
 from covey.doors.door import FleetDoor
+from covey.doors.waiting import Waiter
 
 A = TypeVar("A")
 
@@ -59,6 +60,8 @@ class Call(Generic[A]):
     by: Caller
     profile: Profile
     args: A
+    client: Waiter
+    """Who hears what comes of it, unless it has left."""
 
     @property
     def agent(self) -> str:

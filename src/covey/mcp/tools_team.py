@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from covey.base.errors import Invalid
 from covey.brains.model import Outcome, Parcel, Passed
+from covey.mcp.leases import settle
 from covey.mcp.tooling import Asking, Call, Given, Ident, Receiver, Tool
-from covey.mcp.tools_work import settle
 from covey.teams.handoffs import answering
 from covey.teams.votes import casting
 from covey.teams.votes.model import ARGUMENT_CHARS

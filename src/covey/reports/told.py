@@ -9,9 +9,8 @@ from covey.base.settings import Settings
 from covey.messages import seeing, waiting
 from covey.messages.model import Message
 from covey.reports import why
-from covey.reports.why import Why
-from covey.store import Transaction, events
-from covey.store.events import Bookmark
+from covey.reports.model import Why
+from covey.store import Transaction
 
 
 def why_of(tx: Transaction, ident: str, by: Caller, settings: Settings) -> Why:
@@ -21,15 +20,18 @@ def why_of(tx: Transaction, ident: str, by: Caller, settings: Settings) -> Why:
 
 
 class RepliesNow(NamedTuple):
-    """The replies to a message so far, whether one is still waited for, and up to where the story was told then."""
+    """The replies to a message so far, and whether one is still waited for."""
 
     items: list[Message]
     waiting: bool
-    bookmark: Bookmark
+
+    def is_over(self) -> bool:
+        """Whether there is one, or none is to be waited for any more."""
+        return bool(self.items) or not self.waiting
 
 
 def replies(tx: Transaction, ident: str, by: Caller) -> RepliesNow:
     """The replies that the caller may see. A wait ends with the answer, or when it is given up (M7)."""
     sender = seeing.show(tx, ident, by)[0].from_
     waits = any(row.message_id == ident for row in waiting.open_waits(tx, sender))
-    return RepliesNow(seeing.replies(tx, ident, by), waits, events.last(tx))
+    return RepliesNow(seeing.replies(tx, ident, by), waits)

@@ -67,11 +67,17 @@ def work_of(tx: Transaction, agent: str, token: str) -> Work:
 def settle(tx: Transaction, agent: str, token: str, outcome: Outcome, limits: Limits) -> Work:
     """What was settled: the item closed, replies and mail sent, tasks made, decisions kept, all in one commit.
 
+    An outcome that can't be carried out (nobody takes the task over, a part is wrong) is the caller's to correct: the lease stands.
+
     Raises:
         LeaseLost: The lease ended meanwhile; nothing of the outcome is stored.
+        Conflict: Mail is neither split nor handed over.
+        CoveyError: The outcome can't be carried out.
     """
     work = work_of(tx, agent, token)
-    settling.settle(tx, work, outcome, limits, None)
+    if work.task is None and outcome.kind in ("split", "handoff"):
+        raise Conflict("this is mail, and only a task is split or handed over; answer it, or give somebody a task.", field="token")
+    settling.settle(tx, work, outcome, limits, None, strict=True)
     return work
 
 

@@ -44,15 +44,17 @@ class Sent(NamedTuple):
     """The message that it replies to."""
 
 
-def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: int | None) -> None:
+def settle(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, pid: int | None, *, strict: bool = False) -> None:
     """Everything a turn comes to: the item closed, replies and mail sent, tasks made, decisions kept.
+
+    An outcome that can't be carried out is a failed attempt, or if `strict` an error upon which nothing has changed.
 
     Raises:
         LeaseLost: The lease ended meanwhile; nothing of the outcome is stored (K4).
         Conflict: Another process is this agent now; likewise.
     """
     if work.task is not None:
-        _settle_task(tx, work, outcome, limits)
+        _settle_task(tx, work, outcome, limits, strict=strict)
     else:
         _settle_mail(tx, work, outcome, limits)
     remembering.own_words(tx, work, outcome, limits)
@@ -69,11 +71,11 @@ def settle_and_take(tx: Transaction, work: Work, outcome: Outcome, limits: Limit
     return take_next(tx, work.agent, work.lane, node, limits)
 
 
-def _settle_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> None:
+def _settle_task(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, *, strict: bool) -> None:
     """A failed try gives its riders back, as if they had not been taken; any other has seen them."""
     why = _why_failed(outcome)
     if why is None:
-        why = _moved_on(tx, work, outcome, limits)
+        why = _moved_on(tx, work, outcome, limits, strict=strict)
     if why is not None:
         outcome = Outcome(
             kind="failed", error=why, permanent=outcome.permanent, not_started=outcome.not_started, exit_code=outcome.exit_code
@@ -110,8 +112,8 @@ def _why_failed(outcome: Outcome) -> str | None:
     return None
 
 
-def _moved_on(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> str | None:
-    """Do what the outcome says of the task; why it can't be done, in which case nothing of it is."""
+def _moved_on(tx: Transaction, work: Work, outcome: Outcome, limits: Limits, *, strict: bool) -> str | None:
+    """Do what the outcome says of the task; why it can't be done, in which case nothing of it is. If `strict` that is an error."""
     if outcome.kind == "done" and not team_work.is_plan(work, outcome):
         working.finish(tx, work.agent, work.token, outcome.summary, outcome.data)
         breakers.worked(tx, work.agent)
@@ -126,6 +128,8 @@ def _moved_on(tx: Transaction, work: Work, outcome: Outcome, limits: Limits) -> 
     except LeaseLost:
         raise
     except CoveyError as error:
+        if strict:
+            raise
         return error.message
     return None
 

@@ -7,14 +7,15 @@ from typing import Any, get_args
 from covey.base.config import brain_options
 from covey.base.config.faults import Faults
 from covey.base.config.keys import BRAIN, values
-from covey.base.config.shapes import BAD, At, Check, below, formed, list_of, text
-from covey.base.settings import BrainKind, BrainSettings
+from covey.base.config.shapes import BAD, At, Check, below, formed, list_of, one_of, text
+from covey.base.settings import BrainKind, BrainSettings, Preset
 
 KINDS: tuple[str, ...] = get_args(BrainKind)
 COMMAND = "command"
 _NAME = r"[^\W\d]\w*"
 _python = formed(rf"{_NAME}(\.{_NAME})*:{_NAME}(\.{_NAME})*", '"module:function" or "module:Class"')
 _arguments = list_of(text, 'a program and its arguments, as ["claude", "-p"], or one line for the shell, as "./answer.sh --short"')
+_preset = one_of(get_args(Preset))
 _TARGETS: dict[str, Check] = {
     "python": _python,
     "a2a": formed(r"https?://[^\s\0]+", "the address of an agent card: https://…"),
@@ -35,7 +36,7 @@ def brain(faults: Faults, at: At, value: object) -> Any:
     if isinstance(value, str):
         return _by_word(faults, at, value)
     good = len(faults.found)
-    found = values(faults, at, value, BRAIN | {COMMAND: _command})
+    found = values(faults, at, value, BRAIN | {COMMAND: _command, "preset": _preset})
     if isinstance(value, dict):
         _kind_fits(faults, at, value, found)
     return BrainSettings(**found) if len(faults.found) == good else BAD

@@ -17,10 +17,12 @@ from covey.base.brain_options import ModelOptions
 from covey.base.clock import Clock
 from covey.brains import answers, prompting
 from covey.brains.model import Cost, Hands, Outcome, Turn
+from covey.brains.models.choices import Choices
+from covey.brains.models.doing import Doing
+from covey.brains.models.ending import Ending
 from covey.brains.models.explaining import explained, refuses_tools
 from covey.brains.models.pricing import cost_of
 from covey.brains.models.reaching import Reached
-from covey.brains.models.tools import Tools
 from covey.brains.models.watching import Watch
 
 log = logging.getLogger("covey.brains")
@@ -74,27 +76,28 @@ class Thinker:
         return answers.from_text(await self._run(agent, turn, usage), marked=True)
 
     async def _with_tools(self, turn: Turn, hands: Hands, say: Callable[[str], None], usage: RunUsage) -> Outcome:
-        tools = Tools(turn, hands, say)
+        choices = Choices(turn)
+        doing, ending = Doing(turn, choices, hands, say), Ending(turn, choices)
 
         def named(_: RunContext[object], found: list[ToolDefinition]) -> list[ToolDefinition]:
-            return tools.named(found)
+            return choices.named(found)
 
         capabilities: list[AbstractCapability[object]] = [
             Watch(self._options, self._clock, say, with_tools=self._options.tools == "auto"),
             PrepareTools(named),
             PrepareOutputTools(named),
         ]
-        output: list[Any] = [str, *(ToolOutput(each, name=each.__name__) for each in tools.ending())]
+        output: list[Any] = [str, *(ToolOutput(each, name=each.__name__) for each in ending.tools())]
         agent: Agent[object, str] = Agent(
             self._reached.model,
             instructions=prompting.instructions(turn, prompting.BY_TOOLS),
             output_type=output,
-            tools=tools.doing(),
+            tools=doing.tools(),
             capabilities=capabilities,
             retries=CORRECTIONS,
         )
         said = await self._run(agent, turn, usage)
-        return tools.gathered.into(tools.ended or answers.from_text(said, marked=True))
+        return doing.gathered.into(ending.outcome or answers.from_text(said, marked=True))
 
     async def _run(self, agent: Agent[object, str], turn: Turn, usage: RunUsage) -> str:
         given = prompting.given(turn) or "(nothing)"
