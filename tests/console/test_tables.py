@@ -17,7 +17,7 @@ from covey.console import downloads
 from covey.console.bulk import filter_in_words
 from covey.console.downloads import whole
 from covey.console.looking import LOOKED_AT, picked
-from covey.console.pages.overview import AGENTS, AgentsQuery
+from covey.console.pages.agents import AGENTS, AgentsQuery
 from covey.console.tables import Column, Filter, Query, Slice, Table, rows_of, sliced, text_of
 from covey.store import Transaction
 from tests.conftest import EIGHT

@@ -7,6 +7,7 @@ from covey.console.console import Console, OriginsOf, Printed, nothing_known, no
 from covey.console.pages import (
     agent,
     agent_acts,
+    agents,
     budget_acts,
     contact,
     contact_acts,
@@ -14,21 +15,39 @@ from covey.console.pages import (
     copy_acts,
     dead_letters,
     deferred,
+    handoff,
+    handoffs,
+    incident,
+    incidents,
     overview,
     settings,
     task,
     task_acts,
     tasks,
+    team,
+    team_acts,
+    teams,
     thread,
     thread_acts,
     threads,
+    vote,
+    vote_acts,
+    votes,
 )
 from covey.console.rendering import Place
 from covey.doors.door import FleetDoor
 
 PAGES = (
-    *(overview, agent, agent_acts, tasks, task_acts, task, threads, thread_acts, thread),
-    *(contacts, contact, contact_acts, deferred, dead_letters, copy_acts, settings, budget_acts),
+    *(overview, agents, agent, agent_acts),
+    *(tasks, task_acts, task),
+    *(threads, thread_acts, thread),
+    *(contacts, contact, contact_acts),
+    *(deferred, dead_letters, copy_acts),
+    *(votes, vote_acts, vote),
+    *(handoffs, handoff),
+    *(teams, team_acts, team),
+    *(incidents, incident),
+    *(settings, budget_acts),
 )
 """In the order of the navigation: each module brings its OPERATIONS, and its PLACE where the navigation leads to it."""
 OPERATIONS = (*signing.OPERATIONS, *live.OPERATIONS, *assets.OPERATIONS, *(each for page in PAGES for each in page.OPERATIONS))

@@ -32,6 +32,21 @@ def meter(value: float, most: float, label: str) -> Markup:
     )
 
 
+def bar(share: float, label: str, look: str = "") -> Markup:
+    """A share of one as a bar; `label` says it in words."""
+    form = Markup(
+        '<svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="{label}" data-look="{look}">'
+        '<rect class="whole" width="100" height="4"/><rect class="part" width="{width}" height="4"/></svg>'
+    )
+    return form.format(label=plain(label, 200), look=look, width=f"{min(max(share, 0.0), 1.0) * 100:.1f}")
+
+
+def commands(text: str) -> Markup:
+    """A sentence of ours; what stands between backticks in it is set as code."""
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(plain(each)) if place % 2 else plain(each) for place, each in enumerate(text.split("`")))
+
+
 def leads(href: str, text: object) -> Markup:
     """A link to a page of the console. `href` is a path of ours whose parts are quoted."""
     return Markup('<a href="{}">{}</a>').format(href, said(text, 100))
@@ -71,3 +86,23 @@ def quota(link: LinkShown, sender: str) -> Markup | str:
         " {used} of {most}</span>"
     )
     return form.format(most=most, low=most * HIGH, high=most * FULL, used=used, label=plain(f"quota used by {sender}", 100))
+
+
+def vote(ident: str | None) -> Markup | str:
+    """A vote's id, which leads to its page."""
+    return leads(f"/votes/{quote(ident, safe='')}", ident) if ident else ""
+
+
+def handoff(ident: str | None) -> Markup | str:
+    """A handoff's id, which leads to its page."""
+    return leads(f"/handoffs/{quote(ident, safe='')}", ident) if ident else ""
+
+
+def team(ident: str | None) -> Markup | str:
+    """A team run's id, which leads to its page."""
+    return leads(f"/teams/{quote(ident, safe='')}", ident) if ident else ""
+
+
+def incident(ident: str | None) -> Markup | str:
+    """An incident's id, which leads to its page."""
+    return leads(f"/incidents/{quote(ident, safe='')}", ident) if ident else ""
