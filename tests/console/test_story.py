@@ -12,7 +12,7 @@ from covey.store.events import Event
 
 def event(**words: Any) -> Event:
     base: dict[str, Any] = dict.fromkeys(Event._fields)
-    return Event(**(base | {"seq": 1, "at": 0.0, "kind": "vote.cast", "agent": "coder", "subject": "vote_1", "data": {}} | words))
+    return Event(**(base | {"at": 0.0, "kind": "vote.cast", "agent": "coder", "subject": "vote_1", "data": {}} | words))
 
 
 def test_a_line_says_who_and_about_what_but_not_what_the_whole_story_is_about() -> None:
