@@ -32,7 +32,7 @@ store = "postgresql://covey:hunter2@db/covey"
 [planning]
 turns = 50
 [agents.coder]
-brain = { kind = "command", command = ["x"], options = { api_key = "hunter2" } }
+brain = { kind = "a2a", target = "https://example.org/card", options = { api_key = "hunter2" } }
 env = { KEY = "hunter2" }
 """
 

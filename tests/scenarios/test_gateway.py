@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -73,7 +74,7 @@ def test_it_lives_and_ends_with_the_fleet(fleet: RunningFleet) -> None:
     first = fleet.marker("gateway")
     assert first is not None
     assert f"gateway (pid {first.pid}, port {first.port})" in fleet.covey("ps").stdout
-    assert "MCP on port" in fleet.covey("doctor").stdout
+    assert re.search(r"gateway    MCP.* on port", fleet.covey("doctor").stdout)
     assert in_client(fleet, "devops", lambda client: given(client, "whoami"))["name"] == "devops"
     fleet.kill("gateway")
     fleet.serving_again("gateway", first)

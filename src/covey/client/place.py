@@ -19,12 +19,12 @@ class Place:
         self._prefix = self.target.path.partition("?")[0].rstrip("/")
 
     def exchange(self, method: str, path: str, token: str, body: bytes = b"", **headers: str) -> Exchange:
-        """A call with its token, at the caller's step of its trace. A header `Idempotency-Key` is given as `idempotency_key`."""
+        """A call with its token, in the caller's span. A header `Idempotency-Key` is given as `idempotency_key`."""
         said = {name.replace("_", "-").title(): value for name, value in headers.items() if value}
         kind = {"Content-Type": "application/json"} if method == "POST" else {}
         trace = tracing.current() or tracing.inherited(os.environ)
-        step = {"Traceparent": trace.header} if trace is not None else {}
-        return Exchange(self.target, method, self._prefix + path, {"Authorization": f"Bearer {token}", **kind, **step, **said}, body)
+        within = {"Traceparent": trace.header} if trace is not None else {}
+        return Exchange(self.target, method, self._prefix + path, {"Authorization": f"Bearer {token}", **kind, **within, **said}, body)
 
     def lost(self, error: OSError) -> NotRunning:
         """The error for a connection that could not be had, or broke."""

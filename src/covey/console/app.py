@@ -37,9 +37,16 @@ from covey.console.rendering import Place
 from covey.doors.door import FleetDoor
 
 PAGES = (
-    *(overview, agent, agent_acts, tasks, task_acts, task, threads, thread_acts, thread),
-    *(votes, vote_acts, vote, handoffs, handoff, teams, team_acts, team, incidents, incident),
-    *(contacts, contact, contact_acts, deferred, dead_letters, copy_acts, settings, budget_acts),
+    *(overview, agent, agent_acts),
+    *(tasks, task_acts, task),
+    *(threads, thread_acts, thread),
+    *(contacts, contact, contact_acts),
+    *(deferred, dead_letters, copy_acts),
+    *(votes, vote_acts, vote),
+    *(handoffs, handoff),
+    *(teams, team_acts, team),
+    *(incidents, incident),
+    *(settings, budget_acts),
 )
 """In the order of the navigation: each module brings its OPERATIONS, and its PLACE where the navigation leads to it."""
 OPERATIONS = (*signing.OPERATIONS, *live.OPERATIONS, *assets.OPERATIONS, *(each for page in PAGES for each in page.OPERATIONS))

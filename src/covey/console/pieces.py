@@ -69,6 +69,25 @@ def thread(ident: str | None) -> Markup | str:
     return leads(f"/threads/{quote(ident, safe='')}", ident) if ident else ""
 
 
+def ask(href: str, label: str) -> Markup:
+    """A button that asks before something is done. `href` is a path of ours whose parts are quoted."""
+    form = Markup('<button type="button" class="small outline" hx-get="{}" hx-target="#dialog-body" hx-swap="innerHTML">{}</button>')
+    return form.format(href, label)
+
+
+def quota(link: LinkShown, sender: str) -> Markup | str:
+    """How much of its window's messages one end of a link has used, as a bar and in numbers."""
+    left = link.directions[sender].credits_remaining
+    if left is None:
+        return "no limit"
+    most, used = link.messages_per_window, link.messages_per_window - left
+    form = Markup(
+        '<span class="meter"><meter min="0" max="{most}" low="{low}" high="{high}" optimum="0" value="{used}" aria-label="{label}"></meter>'
+        " {used} of {most}</span>"
+    )
+    return form.format(most=most, low=most * HIGH, high=most * FULL, used=used, label=plain(f"quota used by {sender}", 100))
+
+
 def vote(ident: str | None) -> Markup | str:
     """A vote's id, which leads to its page."""
     return leads(f"/votes/{quote(ident, safe='')}", ident) if ident else ""
@@ -87,22 +106,3 @@ def team(ident: str | None) -> Markup | str:
 def incident(ident: str | None) -> Markup | str:
     """An incident's id, which leads to its page."""
     return leads(f"/incidents/{quote(ident, safe='')}", ident) if ident else ""
-
-
-def ask(href: str, label: str) -> Markup:
-    """A button that asks before something is done. `href` is a path of ours whose parts are quoted."""
-    form = Markup('<button type="button" class="small outline" hx-get="{}" hx-target="#dialog-body" hx-swap="innerHTML">{}</button>')
-    return form.format(href, label)
-
-
-def quota(link: LinkShown, sender: str) -> Markup | str:
-    """How much of its window's messages one end of a link has used, as a bar and in numbers."""
-    left = link.directions[sender].credits_remaining
-    if left is None:
-        return "no limit"
-    most, used = link.messages_per_window, link.messages_per_window - left
-    form = Markup(
-        '<span class="meter"><meter min="0" max="{most}" low="{low}" high="{high}" optimum="0" value="{used}" aria-label="{label}"></meter>'
-        " {used} of {most}</span>"
-    )
-    return form.format(most=most, low=most * HIGH, high=most * FULL, used=used, label=plain(f"quota used by {sender}", 100))
