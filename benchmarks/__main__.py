@@ -20,6 +20,7 @@ NAMES = (
     "mcp",
     "a2a",
     "console",
+    "hooks",
 )
 
 

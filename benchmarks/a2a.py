@@ -45,7 +45,7 @@ def _serve_ours(path: str, ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
         async with store_in(Path(path), full=True) as store:
             await store.write(tokens.put, "operator", tokens.hash_of(TOKEN))
             door = FleetDoor(store=store, settings=EIGHT)
-            await _served(routes(door, Service(door)), ready, stop)
+            await _served(routes(door, Service(door, lambda: None)), ready, stop)
 
     asyncio.run(run())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
@@ -14,14 +15,20 @@ from a2a.types import a2a_pb2, a2a_pb2_grpc
 from tests.a2a.conftest import MakeWorld
 from tests.a2a.test_giving import message
 from tests.a2a.world import World, call
-from tests.api.world import bearer
+from tests.api.world import bearer, until
 from tests.rules import rule
 from tests.runner.office import done, held_up
 
 HEADERS = {"Content-Type": "application/json", "A2A-Version": "1.0"}
 
 
-async def post(url: str, body: bytes, **headers: str) -> httpx.Response:
+async def chunks(count: int) -> AsyncIterator[bytes]:
+    """A body whose length nobody knows beforehand, in parts of 64 KiB."""
+    for _ in range(count):
+        yield b"x" * 65_536
+
+
+async def post(url: str, body: bytes | AsyncIterator[bytes], **headers: str) -> httpx.Response:
     async with httpx.AsyncClient(timeout=20) as client:
         return await client.post(url, content=body, headers={**HEADERS, **bearer("operator"), **headers})
 
@@ -62,12 +69,13 @@ async def test_malformed_json_rpc_is_answered_with_the_code_of_its_fault(world: 
 async def test_what_is_too_large_is_refused_and_nothing_stored(world: MakeWorld) -> None:
     async with world(done()) as here:
         huge = await post(here.url, b'{"a": "' + b"x" * (1024 * 1024) + b'"}')
+        endless = await post(here.url, chunks(17))
         long = (await call(here.url, "SendMessage", message("m1", text="x" * 300_000), headers=bearer("operator")))["error"]
         data = message("m2", parts=[{"data": {"text": "x" * 70_000}}])
         much = (await call(here.url, "SendMessage", data, headers=bearer("operator")))["error"]
         many = (await call(here.url, "SendMessage", message("m3", parts=[{"text": "x"}] * 201), headers=bearer("operator")))["error"]
         listed = await call(here.url, "ListTasks", {}, headers=bearer("operator"))
-    assert huge.status_code == 413
+    assert (huge.status_code, endless.status_code) == (413, 413)
     assert [each["code"] for each in (long, much, many)] == [-32602] * 3
     assert listed["result"]["tasks"] == []
 
@@ -164,3 +172,18 @@ async def test_a_client_that_vanishes_from_a_stream_leaves_its_task_at_work(worl
         brain.go_on.set()
         found = await here.office.in_state(ident, "done")
     assert found.state == "done"
+
+
+async def test_nobody_waits_on_for_a_client_that_has_left(world: MakeWorld) -> None:
+    brain = held_up()
+    async with world(brain) as here:
+        reader, writer = await asyncio.open_connection("127.0.0.1", here.settings.gateway_port)
+        body = rpc("SendMessage", message("m1"))
+        head = f"POST /a2a/coder HTTP/1.1\r\nHost: 127.0.0.1\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        writer.write(f"{head}Authorization: {bearer('operator')['Authorization']}\r\n\r\n".encode() + body)
+        await asyncio.wait_for(brain.began.wait(), 20)
+        await until(lambda: here.waiting() == 1, "the call waits")
+        writer.close()
+        await until(lambda: here.waiting() == 0, "nobody waits any more")
+        brain.go_on.set()
+    del reader

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
 import pytest
 
-from covey.agents.model import THE_OPERATOR
-from covey.base.errors import NotFound
+from covey.agents import living
+from covey.agents.model import THE_OPERATOR, as_agent
+from covey.base.errors import CoveyError, NotFound
 from covey.brains.model import Hands, Outcome, Turn
 from covey.exchanges import abroad, giving, pushing, reading, retention
 from covey.exchanges.abroad import Abroad
@@ -248,3 +250,31 @@ async def test_what_is_abroad_is_forgotten_in_the_end(fleet: Store, clock: Manua
     clock.at += 100
     assert (await fleet.write(abroad.prune, older_s=10)).deleted == 1
     assert await fleet.read(abroad.find, "task_1", "coder", where.url) is None
+
+
+@rule("T3")
+async def test_of_the_same_message_many_times_at_once_one_task_comes(world: MakeWorld) -> None:
+    async with world(done()) as here:
+        answers = await asyncio.gather(*(send(here, "m1", wait=False) for _ in range(8)))
+        listed = await call(here.url, "ListTasks", {}, headers=bearer("operator"))
+    assert len({answer["task"]["id"] for answer in answers}) == 1
+    assert listed["result"]["totalSize"] == 1
+
+
+async def test_a_trace_goes_with_the_work(world: MakeWorld) -> None:
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    async with world(done()) as here:
+        found = await call(here.url, "SendMessage", message("m1"), headers={**bearer("operator"), "traceparent": trace})
+        ours = await here.office.task(found["result"]["task"]["id"])
+    assert ours.traceparent == trace
+
+
+async def test_a_paused_agent_keeps_what_it_is_given(fleet: Store) -> None:
+    await fleet.write(living.pause, "coder", THE_OPERATOR, "lunch")
+    found = await fleet.write(giving.give, "coder", Given(message_id="m", text="x"), as_agent("chief"))
+    assert (found.phase, found.task.state) == ("submitted", "queued")
+
+
+async def test_nobody_gives_work_to_itself(fleet: Store) -> None:
+    with pytest.raises(CoveyError):
+        await fleet.write(giving.give, "coder", Given(message_id="m", text="x"), as_agent("coder"))

@@ -24,6 +24,7 @@ from covey.brains.making import make
 from covey.brains.model import Brain, Hands, Outcome, Turn
 from covey.brains.remote import mapping
 from covey.brains.remote.brain import A2aBrain
+from covey.exchanges import abroad
 from covey.store import Store
 from covey.tasks import adding, changing
 from covey.tasks.model import TaskDraft
@@ -128,13 +129,15 @@ async def test_a_peers_words_go_there_in_their_envelope(world: MakeWorld) -> Non
 
 
 async def test_work_that_is_there_already_is_asked_for_and_not_given_twice(world: MakeWorld) -> None:
+    """Also of an agent that does not know a message that is sent again."""
     there = held_up()
-    async with world(there) as here:
+    async with world(there, open_to_all=True) as here:
         hands = StoreHands(here.store)
         await here.store.write(adding.add, TaskDraft(description="Count the files", agent="sales", task_id="task_1"), THE_OPERATOR)
         async with calling(remote(here.agent_url)) as brain:
             first = asyncio.create_task(brain.think(a_turn(), hands))
             await asyncio.wait_for(there.began.wait(), 20)
+            await until(lambda: is_abroad(here.store))
             first.cancel()  # as when our process goes down: our own task is at work still
             await asyncio.gather(first, return_exceptions=True)
         async with calling(remote(here.agent_url)) as brain:
@@ -143,6 +146,11 @@ async def test_work_that_is_there_already_is_asked_for_and_not_given_twice(world
             outcome = await asyncio.wait_for(second, 20)
     assert outcome.summary == "done after all"
     assert len(there.turns) == 1
+
+
+async def is_abroad(store: Store) -> bool:
+    """Whether it is remembered where the task is."""
+    return await store.read(lambda tx: tx.one(abroad.FIND, key="task_1")) is not None
 
 
 @rule("K7")

@@ -10,11 +10,19 @@ from typing import Any
 
 import httpx
 
+from covey.a2a import following
+from covey.agents.model import THE_OPERATOR
 from covey.brains.model import Hands, Outcome, Turn
+from covey.doors.door import FleetDoor
+from covey.exchanges import giving
+from covey.exchanges.model import Given
+from covey.store import Store
+from covey.tasks import working
 from tests.a2a.conftest import MakeWorld
 from tests.a2a.test_giving import asking, message, send
 from tests.a2a.world import World
 from tests.api.world import bearer
+from tests.conftest import EIGHT
 from tests.runner.office import OwnBrain, done
 
 
@@ -105,3 +113,19 @@ async def test_nobody_subscribes_to_what_has_ended(world: MakeWorld) -> None:
             refused = await client.post(f"{here.url}/tasks/{task}:subscribe")
     assert refused.status_code == 400
     assert refused.json()["error"]["details"][0]["reason"] == "UNSUPPORTED_OPERATION"
+
+
+async def test_many_steps_come_whole_and_in_order(fleet: Store) -> None:
+    door = FleetDoor(store=fleet, settings=EIGHT)
+    found = await fleet.write(giving.give, "coder", Given(message_id="m", text="x"), THE_OPERATOR)
+    claimed = await fleet.write(working.claim, "coder", "run", lease_s=600)
+    assert claimed is not None
+    words = [f"step {number}" for number in range(250)]
+    for word in words:
+        await fleet.write(working.progress, "coder", claimed[1], word)
+    await fleet.write(working.finish, "coder", claimed[1], "done")
+    async with asyncio.timeout(20):
+        heard = [step async for step in following.steps(door, found, THE_OPERATOR, pause_ends=False)]
+    door.news.close()
+    assert [step.said for step in heard if step.said] == words
+    assert heard[-1].phase == "completed"

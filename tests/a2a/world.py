@@ -87,10 +87,18 @@ class World:
         assert agent is not None
         return f"http://127.0.0.1:{agent.port}"
 
+    async def open_gateway(self, *, open_to_all: bool = False) -> None:
+        """The gateway comes."""
+        self._door = await self._doors.enter_async_context(gateway(self.store, self.settings, open_to_all=open_to_all))
+
     async def restart_gateway(self) -> None:
         """The gateway goes, its streams with it, and comes again."""
         await self._doors.aclose()
-        await self._doors.enter_async_context(gateway(self.store, self.settings))
+        await self.open_gateway()
+
+    def waiting(self) -> int:
+        """How many calls and streams wait for news at the gateway."""
+        return self._door.news.awaited
 
     async def office_said(self, ident: str, word: str) -> None:
         """Return once the task's progress is this word."""
@@ -113,8 +121,9 @@ async def world_of(store: Store, brain: Brain, settings: Settings, *, open_to_al
         served(agent_port.make_app(door), agent.port),
         AsyncExitStack() as doors,
     ):
-        await doors.enter_async_context(gateway(store, settings, open_to_all=open_to_all))
-        yield World(store, settings, at_work, doors)
+        found = World(store, settings, at_work, doors)
+        await found.open_gateway(open_to_all=open_to_all)
+        yield found
     door.news.close()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR, as_agent
-from covey.api import fleet_events
+from covey.api import fleet_events, views
 from covey.doors.serving import Serving, serve
 from covey.messages import sending
 from covey.messages.model import draft
@@ -56,6 +56,36 @@ async def test_events_are_picked_by_kind_agent_and_subject(world: World) -> None
     assert [each["agent"] for each in (await page(world, "kinds=agent.paused"))["items"]] == ["coder", "sales"]
     assert [each["kind"] for each in (await page(world, "agent=sales&kinds=agent.paused,task."))["items"]] == ["agent.paused", "task.added"]
     assert [each["subject"] for each in (await page(world, f"subject={task}"))["items"]] == [task]
+
+
+async def test_the_last_events_are_read_in_order_and_one_goes_on_after_them(world: World) -> None:
+    await pause(world.store, "coder", "sales", "ops", "intel")
+    last = await page(world, "last=2&kinds=agent.")
+    assert [each["agent"] for each in last["items"]] == ["ops", "intel"]
+    assert last["more"]
+    assert not (await page(world, "last=4&kinds=agent.paused"))["more"]
+    await pause(world.store, "comms")
+    assert [each["agent"] for each in (await page(world, f"since={last['cursor']}"))["items"]] == ["comms"]
+    assert [each["agent"] for each in (await page(world, "last=9&agent=sales&kinds=agent.paused"))["items"]] == ["sales"]
+
+
+async def test_the_last_events_are_found_behind_many_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await pause(world.store, "coder")
+    await world.store.write(_chatter, 2500)
+    assert [each["agent"] for each in (await page(world, "last=5&kinds=agent.paused"))["items"]] == ["coder"]
+    monkeypatch.setattr(views, "LOOKED_AT", 1000)
+    assert (await page(world, "last=5&kinds=agent.paused"))["items"] == [], "so far is looked, and no further"
+
+
+def _chatter(tx: Transaction, count: int) -> None:
+    for _ in range(count):
+        tx.happened("thread.paused", subject="t1")
+
+
+@pytest.mark.parametrize("query", ["last=0", "last=1001", "last=x", "last=5&since=7"])
+async def test_how_many_of_the_last_is_bounded(world: World, query: str) -> None:
+    answer = await world.fleet.get(f"/api/v1/events?{query}", headers=bearer("operator"))
+    assert (answer.status_code, answer.json()["field"]) == (400, "last")
 
 
 async def forget(world: World, clock: ManualClock) -> None:

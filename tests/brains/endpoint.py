@@ -19,6 +19,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     endless: bytes = b""
     silent: bool = False
+    after: asyncio.Event | None = None
+    """What must have happened before it is given."""
 
 
 def says(
@@ -137,6 +139,8 @@ async def _head(reader: asyncio.StreamReader) -> dict[str, str]:
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: Reply) -> None:
+    if reply.after is not None:
+        await reply.after.wait()
     if reply.silent:
         await reader.read()  # until the other end lets go
         return

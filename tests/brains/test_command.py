@@ -119,8 +119,7 @@ async def test_the_process_is_recorded_before_it_gets_its_input(tmp_path: Path) 
         async def started(self, *, pid: int, pgid: int) -> None:
             nonlocal waiting
             await super().started(pid=pid, pgid=pgid)
-            environ = Path(f"/proc/{pid}/environ")
-            await until(lambda: b"COVEY_RUN=run_test" in environ.read_bytes().split(b"\0"))
+            await until(lambda: b"COVEY_RUN=run_test" in environment_of(pid))
             assert os.getpgid(pid) == os.getsid(pid) == pgid == pid
             for _ in range(20):
                 await asyncio.sleep(0)
@@ -130,6 +129,14 @@ async def test_the_process_is_recorded_before_it_gets_its_input(tmp_path: Path) 
     outcome = await ran(tmp_path, "cat > /dev/null & wait; echo $$", hands=hands)
     assert waiting == 0
     assert hands.began == [(int(outcome.summary), int(outcome.summary))]
+
+
+def environment_of(pid: int) -> list[bytes]:
+    """What a process has in its environment; nothing while it is about to become another program."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except ProcessLookupError:
+        return []
 
 
 def waiting_for(pid: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,8 @@ async def test_what_it_does_with_tools_happens_when_the_turn_is_settled() -> Non
         ("decide", {"decision": "we ship"}),
         ("note", {"text": "the key is in the safe"}),
     )
-    hands = Noted()
     async with served(script, says("shipped")) as endpoint:
-        outcome = await thought(endpoint, hands=hands)
+        outcome = await thought(endpoint)
     assert (outcome.kind, outcome.summary) == ("done", "shipped")
     assert [(each.to, each.content.body, each.content.subject, each.priority) for each in outcome.messages] == [
         ("devops", "ship it", "Release", "high")
@@ -95,7 +95,28 @@ async def test_what_it_does_with_tools_happens_when_the_turn_is_settled() -> Non
     ]
     assert (outcome.decisions, outcome.notes) == (["we ship"], ["the key is in the safe"])
     assert outcome.cost == Cost(tokens_in=200, tokens_out=40)
-    assert any(word in said for said in hands.said for word in ("devops", "@deploy", "coder"))
+
+
+class Heard(Noted):
+    """Tells once there is progress."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.any = asyncio.Event()
+
+    async def progress(self, text: str) -> None:
+        await super().progress(text)
+        self.any.set()
+
+
+@rule("K4a")
+async def test_what_it_does_with_tools_is_progress() -> None:
+    hands = Heard()
+    last = says("told")
+    last.after = hands.any
+    async with served(calls(("send_message", {"to": "devops", "text": "ship it"})), last) as endpoint:
+        outcome = await thought(endpoint, hands=hands)
+    assert (outcome.summary, hands.said) == ("told", ["writes to devops"])
 
 
 async def test_tools_name_the_agents_there_are_and_a_wrong_name_is_corrected() -> None:

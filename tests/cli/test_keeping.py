@@ -118,6 +118,16 @@ def test_doctor_says_what_is_open_or_off(covey: Covey, folder: Path) -> None:
     assert "open_status" in findings(ended, "address")[0]["text"]
 
 
+def test_doctor_says_whether_traces_can_be_sent(covey: Covey, folder: Path) -> None:
+    assert findings(covey("doctor", "--base-port", "21700", "--json"), "traces") == []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        (folder / "covey.toml").write_text(f'[telemetry]\ntraces = "http://127.0.0.1:{server.getsockname()[1]}"\n')
+        assert findings(covey("doctor", "--base-port", "21700", "--json"), "traces")[0]["level"] == "ok"
+    (found,) = findings(covey("doctor", "--base-port", "21700", "--json"), "traces")
+    assert found["level"] == "warn"
+    assert "nobody takes them" in found["text"]
+
+
 def test_the_file_system_of_a_folder_is_that_of_the_nearest_mount() -> None:
     mounts = (
         "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 22 0:40 / /srv/far rw - nfs4 host:/x rw\n31 22 0:41 / /srv/a\\040b rw - tmpfs tmpfs rw\n"

@@ -201,6 +201,22 @@ def test_events_are_followed_as_they_happen(fleet: RunningFleet, covey: Covey, u
         follower.wait()
 
 
+@pytest.mark.parametrize(("words", "looks"), [(["--json"], '{"items"'), ([], "AGENT ")], ids=["for programs", "for people"])
+def test_the_agents_are_watched_until_interrupted(fleet: RunningFleet, tmp_path: Path, words: list[str], looks: str) -> None:
+    said = tmp_path / "said"
+    with said.open("w") as out:
+        command = [sys.executable, "-u", "-m", "covey", "ps", "--watch", "0.5", *words]
+        watcher = subprocess.Popen(command, cwd=fleet.folder, env=fleet.env, stdout=out)
+    try:
+        wait_until(lambda: said.read_text().count(looks) >= 3, 40, lambda: f"it was not told again: {said.read_text()}")
+        watcher.send_signal(signal.SIGINT)
+        assert watcher.wait(timeout=20) == 130
+        assert "\x1b" not in said.read_text(), "a file gets no signs for a terminal"
+    finally:
+        watcher.kill()
+        watcher.wait()
+
+
 @rule("A2")
 def test_a_change_of_the_configuration_starts_anew_only_who_must(fleet: RunningFleet, covey: Covey) -> None:
     before = pids(fleet)

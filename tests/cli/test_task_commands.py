@@ -90,8 +90,23 @@ def test_events_are_told_in_order_and_go_on_from_a_cursor(covey: Covey) -> None:
     assert [each["kind"] for each in rest["items"]] == ["task.cancelled"]
     assert "task.cancelled" in covey("events").out
     assert covey("events", "--since", "yesterday").code == 2
-    few = covey("events", "--kind", "task.", "--limit", "1", "--json").json
+    few = covey("events", "--kind", "task.", "--since", "0", "--limit", "1", "--json").json
     assert [each["kind"] for each in few["items"]][:1] == ["task.added"]
+
+
+def test_without_a_cursor_the_last_events_are_told_and_that_there_are_more(covey: Covey) -> None:
+    for number in range(3):
+        covey("task", "add", "intel", "collect", "--id", f"t{number}")
+    last = covey("events", "--kind", "task.", "--limit", "2")
+    assert [line.split()[-1] for line in last.out.splitlines()[:1]] == ["0"], "the way to all of them is said"
+    assert "the last 2;" in last.out
+    assert ["t1" in last.out, "t2" in last.out, "t0" in last.out] == [True, True, False]
+    assert "the last" not in covey("events", "--kind", "task.", "--limit", "3").out
+    page = covey("events", "--kind", "task.", "--limit", "2", "--json").json
+    assert [each["subject"] for each in page["items"]] == ["t1", "t2"]
+    covey("task", "cancel", "t1")
+    more = covey("events", "--since", page["cursor"], "--json").json
+    assert [each["kind"] for each in more["items"]] == ["task.cancelled"], "one reads on from there"
 
 
 def test_the_agents_are_shown_and_their_flags_set(covey: Covey) -> None:

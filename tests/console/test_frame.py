@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -17,6 +18,8 @@ import covey.console
 from covey.agents import roster
 from covey.console import assets
 from covey.console.app import OPERATIONS, PLACES
+from covey.console.rendering import NOTICE, notice
+from covey.console.shown import plain
 from tests.console.person import BROWSER, HTMX, Page, Person, notice_of
 
 STATIC = Path(covey.console.__file__).parent / "static"
@@ -133,6 +136,13 @@ async def test_a_fault_is_told_as_whoever_asked_can_show_it(person: Person) -> N
 
 
 @ONLY_SQLITE
+async def test_a_stranger_learns_nothing_from_a_fault(stranger: Person) -> None:
+    answer = await stranger.http.get("/none/such", headers=BROWSER)
+    assert answer.status_code == 404
+    assert not Page(answer.text).all("nav")
+
+
+@ONLY_SQLITE
 async def test_a_fault_of_ours_shows_its_reference_and_nothing_of_itself(
     person: Person, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -158,6 +168,15 @@ async def test_a_notice_is_a_plain_header_whatever_it_says(person: Person, text:
     assert answer.headers["hx-trigger"].isascii()
     assert "set-cookie" not in answer.headers
     assert (await person.store.read(roster.find, "coder")).stopped_at is not None
+
+
+@pytest.mark.parametrize("text", ["naïve ↔ 漢字 🦆", "a\r\nSet-Cookie: x=1", '"}{', "\u202eevil"])
+def test_a_notice_travels_as_ascii_and_arrives_whole(text: str) -> None:
+    ((name, value),) = notice(text, "good").headers
+    assert name == b"hx-trigger"
+    assert value.isascii()
+    assert not {b"\r"[0], b"\n"[0]} & set(value)
+    assert json.loads(value)["covey:notice"] == {"text": plain(text, NOTICE), "level": "good"}
 
 
 @ONLY_SQLITE

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from covey.agents import living, sign_ins
+from covey.agents import living, tokens
 from covey.agents.model import THE_OPERATOR
 from covey.base.errors import StoreUnavailable
 from covey.console import hints as hints_module
 from covey.console import live
 from covey.console.hints import NAMED, Hints, told
 from covey.console.sharing import KEPT, KEPT_S, Shared
+from covey.doors import news
 from covey.doors.door import FleetDoor
 from covey.store import Store, Transaction
 from covey.store.events import Bookmark, Event
@@ -216,7 +217,7 @@ async def test_a_stream_ends_with_its_sign_in(person: Person, clock: ManualClock
     async for part in live._told(call, ""):
         told_parts.append(part)
         if part == b": still here\n\n":
-            await person.store.write(sign_ins.end_all)
+            await person.store.write(tokens.put, "operator", tokens.hash_of("the-operators-next-token"))
             clock.at += 5
         assert len(told_parts) < 1000
     assert told_parts[-1] == b"event: signed-out\ndata: {}\n\n"
@@ -228,6 +229,28 @@ async def test_a_stream_ends_when_the_port_closes(person: Person) -> None:
     await listener.next()
     person.door.closing.set()
     assert await listener.ear.hears(10)
+
+
+@ONLY_SQLITE
+async def test_while_nothing_happens_the_store_is_asked_in_one_rhythm_however_many_watch(
+    fleet: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(news, "LOOK_S", 0.1)
+    hints = hints_of(fleet, clock)
+    listeners = [Listener(hints) for _ in range(50)]
+    for listener in listeners:
+        await listener.next()
+    reads, read = 0, fleet.read
+
+    async def counted(*args: Any, **kwargs: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return await read(*args, **kwargs)
+
+    monkeypatch.setattr(fleet, "read", counted)
+    assert not await listeners[0].ear.hears(1.0)
+    assert reads <= 12
+    assert all(not listener.ear.take() for listener in listeners)
 
 
 # what is made once for all
@@ -246,7 +269,7 @@ async def test_a_part_is_made_once_for_all_who_ask_at_once(person: Person) -> No
 async def test_a_part_is_made_anew_once_something_was_done_here(person: Person) -> None:
     rows = "/~rows?state=paused"
     assert "/agents/coder" not in (await person.http.get(rows, headers=HTMX)).text
-    assert await person.answer("/agents/coder/pause") == "coder is paused: what it does now it finishes, and it takes nothing new."
+    assert (await person.send("/agents/coder/pause")).status_code == 200
     assert "/agents/coder" in (await person.http.get(rows, headers=HTMX)).text
 
 

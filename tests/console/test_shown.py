@@ -90,9 +90,10 @@ async def test_hostile_text_of_peers_is_inert_on_every_page(person: Person, text
     await store.write(
         sending.send, draft("operator", text[:20_000], subject=text[:400], requires_response=True), as_agent("coder"), wait_s=60
     )
-    await store.write(adding.add, TaskDraft(description=text[:20_000], agent="coder", approval=True), THE_OPERATOR)
+    task = await store.write(adding.add, TaskDraft(description=text[:20_000], agent="coder", approval=True), THE_OPERATOR)
     await store.write(entries.remember, "coder", "note", text[:20_000])
-    for path in ("/", "/agents/coder", "/needs"):
+    threads = ("/threads/dm:coder:devops", "/threads/dm:coder:operator", f"/tasks/{task.task_id}")
+    for path in ("/", "/agents/coder", "/needs", "/tasks", "/tasks/~board", "/threads", *threads):
         page = await person.look(path)
         assert "alert(1)" not in " ".join(value for _, found in page.tags for value in found.values() if "script" in value)
         assert all(found.get("src", "/static/").startswith("/static/") for _, found in page.tags)

@@ -9,6 +9,7 @@ from covey.agents.model import OPERATOR, THE_OPERATOR, as_agent
 from covey.messages import handling, indexing, pausing, reading, sending
 from covey.messages.model import Receipt, draft
 from covey.store import Store
+from tests.conftest import EIGHT
 from tests.console.person import HTMX, Page, Person, notice_of
 
 ONLY_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -68,6 +69,15 @@ async def test_a_long_thread_is_shown_from_its_end_and_read_back_without_a_gap(p
     before = await person.part(back.replace(f"{ident}?", f"{ident}/messages?"))
     shown = [int(text.partition(".")[0]) for text in (before.text + page.text).split("number ")[1:]]
     assert shown == list(range(130))
+
+
+async def test_the_copies_of_one_message_are_read_back_page_by_page_without_a_gap(person: Person) -> None:
+    receipt = await say(person.store, OPERATOR, "*", "hello all")
+    first = await person.store.read(reading.thread_end, receipt.thread_id, limit=5)
+    assert first.cursor is not None
+    second = await person.store.read(reading.thread_end, receipt.thread_id, before=first.cursor, limit=5)
+    found = [message.receiver for page in (first, second) for message in page.items]
+    assert (sorted(filter(None, found)), second.cursor) == (sorted(agent.id for agent in EIGHT.agents), None)
 
 
 async def test_a_held_message_says_so(person: Person) -> None:

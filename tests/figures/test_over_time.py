@@ -141,6 +141,27 @@ async def test_a_round_catches_up_over_many_pages(fleet: Store, clock: ManualClo
     assert (await fleet.read(over_time))["total"]["messages"]["sent"] == 10
 
 
+async def test_where_nothing_has_changed_the_store_is_not_asked(fleet: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    if fleet.stamp() is None:
+        pytest.skip("a server keeps no stamp")
+    recorder, reads = Recorder(fleet), list[int]()
+    read_on = recording.read_on
+
+    def counted(tx: Transaction) -> object:
+        reads.append(1)
+        return read_on(tx)
+
+    monkeypatch.setattr(recording, "read_on", counted)
+    await send(fleet, "operator", "coder", "look")
+    await recorder.one_round()
+    await recorder.one_round()
+    assert len(reads) == 1, "its own counting is no change"
+    await send(fleet, "operator", "coder", "look again")
+    await recorder.one_round()
+    assert len(reads) == 2
+    assert (await fleet.read(over_time))["total"]["messages"]["sent"] == 2
+
+
 async def test_figures_past_their_time_go(fleet: Store, clock: ManualClock) -> None:
     await send(fleet, "operator", "coder", "look")
     await Recorder(fleet).one_round()

@@ -9,7 +9,8 @@ from covey.agents.model import THE_OPERATOR
 from covey.base.settings import AgentSettings, Settings
 from covey.messages import handling, sending, waiting
 from covey.messages.model import Content, Draft
-from covey.reports.why import Why, why
+from covey.reports.model import Why
+from covey.reports.why import why
 from covey.store import Store
 from tests.conftest import ManualClock
 from tests.reports.acting import awake, claim_mail, send

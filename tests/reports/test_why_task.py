@@ -10,7 +10,8 @@ from covey.agents.model import THE_OPERATOR, THE_SYSTEM, as_agent
 from covey.base.settings import AgentSettings, Settings
 from covey.messages import sending
 from covey.messages.model import draft
-from covey.reports.why import Why, why
+from covey.reports.model import Why
+from covey.reports.why import why
 from covey.store import Store
 from covey.tasks import changing, working
 from covey.tasks.model import TaskDraft

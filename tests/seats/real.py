@@ -23,9 +23,10 @@ AGENT = "coder"
 
 
 class Model(http.server.BaseHTTPRequestHandler):
-    """Stands in for the API of Claude's model: answers each request with one word, and keeps it."""
+    """Stands in for the API of Claude's model: reads a file first, then says a word each time; it keeps what it is told."""
 
-    asked: list[str] = []  # noqa: RUF012 - one server, one list
+    trial: Trial
+    asked: list[str]
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
@@ -33,7 +34,9 @@ class Model(http.server.BaseHTTPRequestHandler):
             self._answer("application/json", b'{"input_tokens": 1}')
             return
         self.asked.append(raw)
-        self._answer("text/event-stream", _spoken(f"answer {len(self.asked)}"))
+        if len(self.asked) < 3:  # while it thinks something comes
+            self.trial.covey("send", AGENT, f"words {len(self.asked) + 1}")
+        self._answer("text/event-stream", _reads(self.trial.work / "covey.toml") if len(self.asked) == 1 else _says("a word"))
 
     def _answer(self, media: str, body: bytes) -> None:
         self.send_response(200)
@@ -46,25 +49,28 @@ class Model(http.server.BaseHTTPRequestHandler):
         """Nothing."""
 
 
-def _spoken(text: str) -> bytes:
-    message: dict[str, Any] = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "x",
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-    }
+def _spoken(block: dict[str, Any], delta: dict[str, Any], reason: str) -> bytes:
+    """A turn of one block, as the API streams it."""
+    message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": "x", "content": []}
+    message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
     events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": message | {"usage": {"input_tokens": 1, "output_tokens": 1}}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
         {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 1}},
+        {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {"output_tokens": 1}},
         {"type": "message_stop"},
     ]
     return "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events).encode()
+
+
+def _says(text: str) -> bytes:
+    return _spoken({"type": "text", "text": ""}, {"type": "text_delta", "text": text}, "end_turn")
+
+
+def _reads(path: Path) -> bytes:
+    block = {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {}}
+    return _spoken(block, {"type": "input_json_delta", "partial_json": json.dumps({"file_path": str(path)})}, "tool_use")
 
 
 class Trial:
@@ -165,31 +171,22 @@ class Trial:
         return f"{len(found)} tools, {', '.join(sorted(found))}"
 
     def claude_hooks(self) -> None:
-        """What Claude Code's hooks tell its model: at the start what waits, at its stop what came meanwhile."""
+        """What Claude Code's hooks tell its model: at the start what waits, after a tool and at its stop what came meanwhile."""
         self.covey("join", "claude", "--as", AGENT)
-        self.covey("send", AGENT, "first words")
-        with http.server.ThreadingHTTPServer(("127.0.0.1", self.port + 600), Model) as server:
+        self.covey("send", AGENT, "words 1")
+        asked: list[str] = []
+        model = type("Here", (Model,), {"trial": self, "asked": asked})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", self.port + 600), model) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            real = Model.do_POST
-
-            def while_it_thinks(model: Model) -> None:
-                if not Model.asked and "count_tokens" not in model.path:
-                    self.covey("send", AGENT, "second words")
-                real(model)
-
-            Model.do_POST = while_it_thinks  # type: ignore[method-assign,assignment]
-            started = time.monotonic()
+            began = time.monotonic()
             self.run("claude", "-p", "hello")
-            took = time.monotonic() - started
+            took = time.monotonic() - began
             server.shutdown()
-        asked = Model.asked
-        self.say("claude: its first hook tells what waits", bool(asked) and "first words" in asked[0] and "covey-mail" in asked[0])
-        self.say(
-            "claude: its stop is put off once for what came meanwhile",
-            len(asked) == 2 and "second words" in asked[-1],
-            f"{len(asked)} turns",
-        )
-        self.say("claude: and then it ends", took < 60, f"{took:.0f} s")
+        for place, when in enumerate(("at its start", "after a tool", "at its stop, which is put off")):
+            now = asked[place] if place < len(asked) else ""
+            new = now.count(f"words {place + 1}") and not (place and f"words {place + 1}" in asked[place - 1])
+            self.say(f"claude: a hook tells what waits {when}", bool(new) and "covey-mail" in now)
+        self.say("claude: and then it ends", len(asked) == 3 and took < 60, f"{len(asked)} turns, {took:.0f} s")
         self.run(self.covey_path, "leave", "claude", "--as", AGENT)
 
 

@@ -43,6 +43,7 @@ ALLOWED = {
     "reports:open_things": "what waits, over partial indexes, N at most",
     "reports:open_work": "what is open, N at most",
     "reports:task_times": "among the last N by number",
+    "store:events_before": "the last N by number",
     "store:events_last": "the last one by number",
     "store:events_prune": "the first N by number",
     "store:events_size": "the first, the last and the last N by number",

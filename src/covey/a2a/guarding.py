@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -19,6 +20,8 @@ from covey.doors.hosts import Hosts, asked, name_of
 
 BODY_S = 30.0
 """A body must have come within so long."""
+LEAVING_S = 2.0
+"""What is being answered may end by itself for so long once its client has left."""
 MEDIA = frozenset({b"application/json", b"application/a2a+json"})
 CALLERS = ("operator", "agent")
 _ALWAYS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
@@ -49,7 +52,7 @@ class Guard:
         except A2AError as error:
             await self._refuse(send, error)
             return
-        await self._inner(scope, _again(body, receive), _with_headers(send))
+        await _while_wanted(self._inner, scope, body, receive, _with_headers(send))
 
     async def _checked(self, scope: Scope, receive: Receive) -> bytes:
         """The body of a request that is right; who calls is in the scope then."""
@@ -63,7 +66,8 @@ class Guard:
         agent = await self._door.store.read(roster.find, scope["path_params"]["agent"][:64], field="agent")
         said = headers.get(b"a2a-version", b"").decode("latin-1").strip()
         version = PROTOCOL_VERSION_1_0 if said.startswith("1") else PROTOCOL_VERSION_0_3
-        scope[KEY] = Visit(caller, agent.id, name_of(headers.get(b"host", b"").decode("latin-1")) or "localhost", version)
+        host = name_of(headers.get(b"host", b"").decode("latin-1")) or "localhost"
+        scope[KEY] = Visit(caller, agent.id, host, version, headers.get(b"traceparent", b"").decode("latin-1")[:128] or None)
         body = await _body(headers, receive)
         if scope["method"] == "POST":
             self._check_form(headers, body)
@@ -124,18 +128,45 @@ def _too_large() -> TooLarge:
     return TooLarge(f"the request is longer than {REQUEST_BYTES:,} bytes, which is the most that is taken.", field="")
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """The body once more, for who comes behind."""
-    given = False
+async def _while_wanted(inner: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    """Have it answered, for as long as the client is there: nobody waits for an hour for one that has left."""
+    again = _Again(body, receive)
+    answering = asyncio.ensure_future(inner(scope, again.receive, send))
+    leaving = asyncio.create_task(again.gone())
+    try:
+        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            await asyncio.wait({answering}, timeout=LEAVING_S)
+            answering.cancel()
+        with suppress(asyncio.CancelledError):
+            await answering
+    finally:
+        answering.cancel()
+        leaving.cancel()
+        await asyncio.gather(answering, leaving, return_exceptions=True)
 
-    async def receive_again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
+
+class _Again:
+    """The body once more, for who comes behind; then word of the client's leaving, to whoever asks."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+        self._left = asyncio.Event()
+
+    async def receive(self) -> Message:
+        """What comes next."""
+        if self._body is None:
+            await self._left.wait()
+            return {"type": "http.disconnect"}
+        body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return receive_again
+    async def gone(self) -> None:
+        """Return once the client has left."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._left.set()
 
 
 def _with_headers(send: Send) -> Send:

@@ -24,9 +24,9 @@ async def opened(door: FleetDoor, *, once: bool = True) -> AsyncIterator[Sequenc
         PortTaken: The port behind the gateway's, which is gRPC's, can't be had.
     """
     logging.getLogger("a2a").setLevel(logging.ERROR)  # it tells what callers did wrong, with their words
-    service = Service(door, once=once)
-    server = await grpc_server.serve(door, service, door.settings.host, door.settings.gateway_port + 1)
     pusher = Pusher(door)
+    service = Service(door, pusher.wake, once=once)
+    server = await grpc_server.serve(door, service, door.settings.host, door.settings.gateway_port + 1)
     pushing = asyncio.create_task(pusher.run())
     try:
         yield routes(door, service)

@@ -23,7 +23,6 @@ from covey.exchanges import pushing, reading
 from covey.exchanges.model import Exchange, News
 from covey.exchanges.pushing import Push
 from covey.store import events
-from covey.store.events import START
 
 log = logging.getLogger("covey.a2a")
 TIMEOUT = httpx.Timeout(10.0, connect=5.0)
@@ -39,17 +38,27 @@ class Pusher:
     def __init__(self, door: FleetDoor) -> None:
         self._door = door
         self._client = client(Allowed(door.settings.a2a.allow_private), timeout=TIMEOUT)
+        self._rung = asyncio.Event()
         self._at_once = asyncio.Semaphore(AT_ONCE)
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
 
+    def wake(self) -> None:
+        """There is a new place to push to."""
+        self._rung.set()
+
     async def run(self) -> None:
-        """Push whenever there is news, until cancelled. A blanket except, so that one bad round is not the last."""
-        at = START
+        """Push whenever there is news, until cancelled; while there is nowhere to push to, nothing is looked at.
+
+        A blanket except, so that one bad round is not the last.
+        """
         while not self._door.closing.is_set():
-            await following.something(self._door, at, LOOK_S)
             try:
+                self._rung.clear()
+                if not await self._door.store.read(pushing.is_any):
+                    await self._rung.wait()
                 at = await self._door.store.read(events.last)
                 await self.one_round()
+                await following.something(self._door, at, LOOK_S)
             except Exception:
                 log.exception("a round of pushes failed; the next comes in a second")
                 await self._door.clock.sleep(1.0)

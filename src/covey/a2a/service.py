@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -58,11 +58,13 @@ from covey.store import Transaction
 class Service(RequestHandler):
     """The handler of all agents; each call's visit says whose it is.
 
-    `once`: the id of a message names one message of its sender, so that the same one sent again begins nothing new (T3).
+    `pushed` is called when there is a new place to push to. `once`: the id of a message names one message of its sender, so that
+    the same one sent again begins nothing new (T3).
     """
 
-    def __init__(self, door: FleetDoor, *, once: bool = True) -> None:
+    def __init__(self, door: FleetDoor, pushed: Callable[[], None], *, once: bool = True) -> None:
         self._door = door
+        self._pushed = pushed
         self._once = once
 
     # tasks
@@ -146,12 +148,16 @@ class Service(RequestHandler):
     async def _given(self, params: SendMessageRequest, visit: Visit, history: int | None) -> Exchange:
         """Give the message to the agent, with the place to push to that came with it."""
         given = given_of(params.message)
+        given.traceparent = visit.traceparent
         push = None
         if params.configuration.HasField("task_push_notification_config"):
             config = params.configuration.task_push_notification_config
             push = push_of(config, given.task_id or "", visit.version, "default")
             await self._check_push(push)
-        return await self._door.store.write(give, visit.agent, given, visit.caller, push, once=self._once, history=history)
+        found = await self._door.store.write(give, visit.agent, given, visit.caller, push, once=self._once, history=history)
+        if push is not None:
+            self._pushed()
+        return found
 
     # places to push to
 
@@ -164,7 +170,9 @@ class Service(RequestHandler):
         push = push_of(params, params.task_id, visit.version, "default")
         await self._door.store.read(reading.seek, visit.agent, params.task_id, visit.caller)
         await self._check_push(push)
-        return encoding.config_of(await self._door.store.write(pushing.put, visit.agent, push, visit.caller))
+        kept = await self._door.store.write(pushing.put, visit.agent, push, visit.caller)
+        self._pushed()
+        return encoding.config_of(kept)
 
     @telling
     async def on_get_task_push_notification_config(

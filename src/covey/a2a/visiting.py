@@ -27,6 +27,8 @@ class Visit(NamedTuple):
     agent: str
     host: str
     version: str = PROTOCOL_VERSION_1_0
+    traceparent: str | None = None
+    """The trace that the call belongs to (W3C)."""
 
 
 VISIT: ContextVar[Visit] = ContextVar("covey_a2a_visit")

@@ -14,7 +14,6 @@ BEGIN = statement(__package__, "sign_in_begin")
 FIND = statement(__package__, "sign_in_find")
 PROLONG = statement(__package__, "sign_in_prolong")
 END = statement(__package__, "sign_in_end")
-END_ALL = statement(__package__, "sign_ins_all_end")
 FORGET = statement(__package__, "sign_ins_forget")
 
 UNUSED_S = 12 * 3600.0
@@ -73,10 +72,3 @@ def end(tx: Transaction, secret_hash: str) -> None:
     """The operator has signed out: the secret opens nothing any more."""
     if tx.run(END, hash=secret_hash):
         tx.happened("operator.signed_out")
-
-
-def end_all(tx: Transaction) -> int:
-    """Every sign-in ends, the caller's own too; how many."""
-    ended = tx.run(END_ALL)
-    tx.happened("operator.signed_out", all=True)
-    return ended

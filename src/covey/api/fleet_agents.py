@@ -14,7 +14,7 @@ from covey.doors.answer import Answer, shown
 from covey.doors.call import Call
 from covey.doors.operations import Nothing, get, post
 from covey.reports import metrics, status, told
-from covey.reports.why import Why
+from covey.reports.model import Why
 
 
 async def get_agents(call: Call[Nothing, Nothing]) -> Answer:

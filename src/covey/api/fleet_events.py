@@ -13,6 +13,7 @@ import msgspec
 from covey.api import views
 from covey.api.shapes import Events, EventsQuery
 from covey.api.views import Story, Wanted
+from covey.base.errors import Invalid
 from covey.base.wire import convert
 from covey.doors.answer import Answer, Stream, shown
 from covey.doors.call import Call
@@ -32,10 +33,15 @@ async def get_events(call: Call[EventsQuery, Nothing]) -> Answer | Stream:
     asked = call.query
     kinds = tuple(kind for kind in asked.kinds.split(",") if kind)
     wanted = Wanted(kinds, asked.agent, asked.subject)
+    if asked.last is not None and asked.since is not None:
+        raise Invalid("both since and last are given; give one of them.", field="last")
     if b"text/event-stream" in call.headers.get(b"accept", b""):
         return Stream(_told(call, await _since(call), wanted))
-    since = Bookmark.parse(asked.since) if asked.since is not None else START
-    story = await call.door.store.read(views.story, since, call.by, wanted, asked.limit)
+    if asked.last is not None:
+        story = await call.door.store.read(views.latest, call.by, wanted, asked.last)
+    else:
+        since = Bookmark.parse(asked.since) if asked.since is not None else START
+        story = await call.door.store.read(views.story, since, call.by, wanted, asked.limit)
     items = [event.shown() for event in story.events]
     return shown(Events(items=items, cursor=str(story.bookmark), more=story.more, resync=story.resync))
 

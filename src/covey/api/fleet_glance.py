@@ -12,7 +12,7 @@ from covey.doors.answer import Answer
 from covey.doors.call import Call
 from covey.doors.operations import Nothing, get
 from covey.reports import glance
-from covey.reports.glance import Glance
+from covey.reports.model import Glance
 
 
 class GlanceQuery(WaitQuery):

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from covey.agents.model import Status
 from covey.brains.model import Asked, Cost, OutcomeKind
-from covey.buddies.reading import Watching
+from covey.buddies.model import Watching
 from covey.contexts.model import EntryKind
 from covey.messages.model import Draft, Message, Receipt
 from covey.tasks.model import Task, TaskDraft
@@ -473,17 +473,21 @@ class Done(Given):
 
 
 class EventsQuery(Asking):
-    """Events after a cursor: of these kinds (comma-separated, `task.` for all that begin so), and of one agent or one id."""
+    """Events after a cursor: of these kinds (comma-separated, `task.` for all that begin so), and of one agent or one id.
+
+    `last`: so many of the latest instead, among the last 20,000; a stream begins with what comes after them.
+    """
 
     since: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(\.[0-9]{1,18})?$")] | None = None
     kinds: Annotated[str, Meta(pattern=r"^[a-z_.,-]{0,500}$")] = ""
     agent: Ident | None = None
     subject: Ident | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+    last: Annotated[int, Meta(ge=1, le=1000)] | None = None
 
 
 class Events(Given):
-    """Events in order, the cursor to read on from, and whether there may be more now.
+    """Events in order, the cursor to read on from, and whether there may be more now (of the last ones: were more before).
 
     `resync`: the cursor was older than what is kept, so that events were missed; what was built from them must be read anew.
     """

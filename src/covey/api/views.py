@@ -63,5 +63,23 @@ def story(tx: Transaction, since: Bookmark, by: Caller, wanted: Wanted, limit: i
     return Story(found, page.bookmark, page.full, resync=False)
 
 
+LOOKED_AT = 20_000
+"""Among so many of the latest events are those that are looked for from the end."""
+
+
+def latest(tx: Transaction, by: Caller, wanted: Wanted, limit: int) -> Story:
+    """The last events that the caller may see, in order; `more` if there were others before them, as far as was looked."""
+    found: list[Event] = []
+    end, looked = events.END, 0
+    while looked < LOOKED_AT and len(found) <= limit:
+        page = events.before(tx, end, limit=1000)
+        found += [each for each in page if seeing.event(each, by) and _wanted(each, wanted) and events.is_of(each.kind, wanted.kinds)]
+        looked += 1000
+        if len(page) < 1000:
+            break
+        end = page[-1].cursor
+    return Story(found[:limit][::-1], events.last(tx), more=len(found) > limit, resync=False)
+
+
 def _wanted(event: Event, wanted: Wanted) -> bool:
     return wanted.agent in (None, event.agent) and wanted.subject in (None, event.subject)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.types import Receive, Scope, Send
 
 from covey.api import fleet_port
+from covey.app import outer
 from covey.base.settings import Settings
 from covey.console import app as console
 from covey.doors.door import FleetDoor
@@ -17,7 +18,7 @@ class Front:
     def __init__(self, door: FleetDoor) -> None:
         self.door = door
         self.api = fleet_port.make_app(door)
-        self.console = console.make_app(door, printed)
+        self.console = console.make_app(door, printed, outer.origins)
         self._of_the_api = frozenset(each.path for each in self.api.operations)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -107,7 +107,7 @@ def _node(store: Store, settings: Settings, clock: SystemClock, *, children: boo
         clock=clock,
         name=keeping.node,
         run_dir=run_dir(settings),
-        spawner=ForkServerSpawner(PRELOAD, Path(settings.logs_dir) / "system" / "forkserver.out"),
+        spawner=ForkServerSpawner(preloaded(settings), Path(settings.logs_dir) / "system" / "forkserver.out"),
         watch=Watch(),
         groups=lambda: groups_of(latest.settings) if children else [],
         spec=lambda group: spec_of(latest.settings, group),
@@ -116,6 +116,11 @@ def _node(store: Store, settings: Settings, clock: SystemClock, *, children: boo
     )
     news.node = lock_watch.node = node
     return node, news
+
+
+def preloaded(settings: Settings) -> tuple[str, ...]:
+    """What the processes that are forked have in common: OpenTelemetry only where traces are sent, for each would have it for itself."""
+    return (*PRELOAD, "covey.telemetry.exporting") if settings.telemetry.traces else PRELOAD
 
 
 class Latest:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-import ssl
 from collections.abc import Iterable
 
 from covey.base.errors import Forbidden, Invalid, NotRunning
+from covey.base.sockets import secured
 from covey.base.target import Target
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -110,12 +110,9 @@ def connect(target: Target, allowed: Allowed = NOTHING, *, timeout_s: float) -> 
         NotRunning: Nobody answers there.
     """
     sock = _socket(target, addresses(target.host, target.port, allowed), timeout_s)
-    if target.scheme == "http":
-        return sock
     try:
-        return ssl.create_default_context().wrap_socket(sock, server_hostname=target.host)
+        return secured(sock, target)
     except OSError as error:
-        sock.close()
         raise NotRunning(f"{target.authority} does not speak TLS as it should ({_said(error)}).") from error
 
 

@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import re
-import secrets
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -112,7 +111,7 @@ def _key(name: str) -> str:
 
 def _write(path: Path, tokens: Mapping[str, str]) -> None:
     """Write it whole or not at all: a temporary name, then a rename."""
-    made = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    made = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     try:
         file = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(file, "w", encoding="utf-8") as out:

@@ -18,7 +18,7 @@ Value = str | int | float | bool
 
 
 class Trace(NamedTuple):
-    """One step of a trace."""
+    """A place in a trace: one of its spans."""
 
     trace_id: str
     span_id: str
@@ -26,12 +26,12 @@ class Trace(NamedTuple):
 
     @property
     def header(self) -> str:
-        """The step as the text of a `traceparent`."""
+        """The span as the text of a `traceparent`."""
         return f"00-{self.trace_id}-{self.span_id}-{int(self.sampled):02x}"
 
 
 def parse(text: str | None) -> Trace | None:
-    """The step that a `traceparent` names; None if it is none: then a trace begins anew, as the specification has it."""
+    """The span that a `traceparent` names; None if it is none: then a trace begins anew, as the specification has it."""
     found = _FORM.fullmatch(text) if text is not None and len(text) <= 128 else None
     if found is None or (found[4] and text is not None and text.startswith("00")):
         return None
@@ -39,26 +39,40 @@ def parse(text: str | None) -> Trace | None:
 
 
 def inherited(environ: Mapping[str, str]) -> Trace | None:
-    """The step that started this program, as its environment says."""
+    """The span that started this program, as its environment says."""
     return parse(environ.get("TRACEPARENT"))
 
 
-def told_of(trace: Trace | None, above: str | None) -> dict[str, str]:
-    """What an event says of the step of what it made, and of the one above where that is not its teller's own. Pure."""
-    return {} if trace is None else {"trace": trace.header} | ({"above": above} if above else {})
+class NewSpan(NamedTuple):
+    """The span of something that others go on from, a message or a task, and the one above it, if that is another."""
+
+    trace: Trace
+    above: Trace | None
+
+    @property
+    def header(self) -> str:
+        """What the thing carries."""
+        return self.trace.header
+
+
+def told(span: NewSpan | None) -> dict[str, str]:
+    """What the event that tells of something says of its span. Pure."""
+    if span is None:
+        return {}
+    return {"trace": span.header} | ({"above": span.above.header} if span.above is not None else {})
 
 
 _current: ContextVar[Trace | None] = ContextVar("covey_trace", default=None)
 
 
 def current() -> Trace | None:
-    """The step that this task or thread is at."""
+    """The span that this task or thread is at."""
     return _current.get()
 
 
 @contextmanager
 def entered(trace: Trace | None) -> Iterator[None]:
-    """What is done in here belongs to this step."""
+    """What is done in here belongs to this span."""
     token = _current.set(trace)
     try:
         yield
@@ -67,7 +81,7 @@ def entered(trace: Trace | None) -> Iterator[None]:
 
 
 class Span(NamedTuple):
-    """What is recorded of a step that is over; times are Unix seconds of this machine."""
+    """What is recorded of a span that is over; times are Unix seconds of this machine."""
 
     name: str
     kind: Kind
@@ -86,7 +100,7 @@ class Spans(Protocol):
     on: bool
 
     def child(self, parent: Trace | None) -> Trace | None:
-        """A step of its own below another one, or the first of a trace. Where nothing is recorded: the other one, handed on."""
+        """A span of its own below another one, or the first of a trace. Where nothing is recorded: the other one, handed on."""
         ...
 
     def record(self, span: Span) -> None:
@@ -104,7 +118,7 @@ class Unrecorded:
     on = False
 
     def child(self, parent: Trace | None) -> Trace | None:
-        """The step handed on."""
+        """The span handed on."""
         return parent
 
     def record(self, span: Span) -> None:

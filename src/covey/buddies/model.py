@@ -168,3 +168,23 @@ def due_at(check_s: float, created_at: float, checked_at: float | None, buddy: s
     """When an agent next looks after its buddy: an hour after its last check, kept over restarts; sooner while it is silent. Pure."""
     hourly = checked_at + check_s if checked_at is not None else created_at + min(FIRST_S, check_s)
     return min(last.look_at, hourly) if last is not None and last.checked == buddy else hourly
+
+
+class Watching(msgspec.Struct, rename="camel", kw_only=True):
+    """One agent, the one it watches, and its checks."""
+
+    agent_id: str
+    buddy_id: str
+    watched_by: list[str]
+    """Who watches it; nobody: the controller does."""
+    last_check: float | None
+    outcome: str | None
+    reason: str | None
+    done_by: str | None
+    next_check: float | None
+    checks: int
+    answered: int
+    success_rate: float | None
+    missed_in_a_row: int
+    covering: list[str]
+    covered_by: str | None

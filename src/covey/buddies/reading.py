@@ -4,34 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-import msgspec
-
 from covey.agents import roster
 from covey.agents.model import Agent
 from covey.buddies import checking, covering
 from covey.buddies.checking import Due
-from covey.buddies.model import CHECK_S, Last
+from covey.buddies.model import CHECK_S, Last, Watching
 from covey.store import Transaction
-
-
-class Watching(msgspec.Struct, rename="camel", kw_only=True):
-    """One agent, the one it watches, and its checks."""
-
-    agent_id: str
-    buddy_id: str
-    watched_by: list[str]
-    """Who watches it; nobody: the controller does."""
-    last_check: float | None
-    outcome: str | None
-    reason: str | None
-    done_by: str | None
-    next_check: float | None
-    checks: int
-    answered: int
-    success_rate: float | None
-    missed_in_a_row: int
-    covering: list[str]
-    covered_by: str | None
 
 
 def everyone(tx: Transaction, check_s: float = CHECK_S) -> list[Watching]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +15,10 @@ from covey.agents import roster
 from covey.agents.model import THE_OPERATOR
 from covey.app import opening, snapshot
 from covey.app.groups import groups_of
-from covey.app.opening import open_store, run_dir
+from covey.app.opening import open_store
 from covey.app.starting import running_node
 from covey.app.tokens import tokens_of
 from covey.base.config.changes import FLEET_RESTARTS, Change, diff
-from covey.base.config.keys import FLEET
 from covey.base.errors import Conflict, CoveyError
 from covey.base.settings import Settings
 from covey.messages import leaving as mail_of
@@ -29,7 +27,6 @@ from covey.store import Store, Transaction
 from covey.tasks import changing
 from covey.tasks import reading as tasks
 
-_OUTER = "outer.json"
 COUNTED = 1000
 
 
@@ -66,28 +63,6 @@ def plan(old: Settings, new: Settings, *, running: bool) -> Plan:
 def as_it_can_be(old: Settings, new: Settings) -> Settings:
     """The new settings but for what a running fleet can't change: where its data, its store and its API are. Pure."""
     return msgspec.structs.replace(new, **{field: getattr(old, field) for field in FLEET_RESTARTS})
-
-
-# what came from outside of covey.toml when the fleet was started
-
-
-def remember_outer(settings: Settings, flags: Mapping[str, object], environ: Mapping[str, str]) -> None:
-    """Keep what flags and the environment said at the start, so that a later `config apply` reads covey.toml in the same light."""
-    names = [name for name in (*FLEET, "only") if flags.get(name) is not None or environ.get(f"COVEY_{name.upper()}")]
-    path = run_dir(settings) / _OUTER
-    part = path.with_suffix(f".{os.getpid()}")
-    part.touch(mode=0o600)
-    part.write_bytes(msgspec.json.encode({name: getattr(settings, name) for name in names}))
-    part.replace(path)
-
-
-def outer(settings: Settings) -> dict[str, object]:
-    """What was kept, as flags."""
-    try:
-        found: dict[str, object] = msgspec.json.decode((run_dir(settings) / _OUTER).read_bytes())
-    except (FileNotFoundError, msgspec.DecodeError):
-        return {}
-    return found
 
 
 class Stand(NamedTuple):

@@ -6,10 +6,12 @@ import getpass
 import os
 import platform
 import resource
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +24,7 @@ from covey.base.ids import Ids
 from covey.base.markers import markers
 from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.settings import Settings
+from covey.base.target import target_of
 from covey.notices import telling
 from covey.notices.model import channel_of
 from covey.reports import machine
@@ -292,6 +295,28 @@ def channels(settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "notices", f"alerts go to the operator's inbox and to {', '.join(names)}")
 
 
+def traces(settings: Settings) -> Iterator[Finding]:
+    """Whether traces can be sent where they are to go, if anywhere."""
+    where = settings.telemetry.traces
+    if not where:
+        return
+    if find_spec("opentelemetry") is None or find_spec("opentelemetry.exporter") is None:
+        yield Finding("warn", "traces", f"they are to go to {where}, but OpenTelemetry is not installed.", 'pip install "covey[otel]"')
+        return
+    target = target_of(where, "traces")
+    try:
+        socket.create_connection((target.host, target.port), timeout=2).close()
+    except OSError as error:
+        yield Finding(
+            "warn",
+            "traces",
+            f"nobody takes them at {where} ({error.strerror or error}).",
+            "start the collector",
+        )
+    else:
+        yield Finding("ok", "traces", f"they go to {where}")
+
+
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions),
     ("fleet", processes),
@@ -305,4 +330,5 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("gateway", gateway),
     ("links", quotas),
     ("notices", channels),
+    ("traces", traces),
 )

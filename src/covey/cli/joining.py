@@ -59,31 +59,23 @@ def join_command(reach: Reach, assistant: str, agent: str, project: Path | None,
     """
     _check_words(given["server"], variable)
     fleet = _elsewhere(reach, agent, given["gateway"]) if reach.url else _here(reach, agent, given["gateway"], external=given["external"])
-    folder = seat.folder_of()
-    made = Seat(
-        assistant=assistant,
-        agent=agent,
-        api=fleet.api,
-        home=fleet.home,
-        token="" if fleet.home else fleet.token,
-        folder=str((project or Path.cwd()).resolve()),
-        server=given["server"],
-        changes=[],
-    )
+    folder, work = seat.folder_of(), (project or Path.cwd()).resolve()
+    token = "" if fleet.home else fleet.token
+    made = Seat(assistant, agent, fleet.api, fleet.home, token, str(work), given["server"], changes=[])
+    hook_words = assistants.hook_command(_program(), seat.path_of(folder, assistant, agent))
     wanted = Joining(
         agent=agent,
         server=made.server,
         mcp=fleet.mcp,
         token=fleet.token,
         variable=variable,
-        hook=assistants.hook_command(_program(), seat.path_of(folder, assistant, agent)),
+        hook=hook_words,
         hooks=not given["no_hooks"],
-        folder=Path(made.folder),
+        folder=work,
         home=Path.home(),
         environ=os.environ,
     )
-    found = joining.join(folder, made, wanted)
-    _print_joined(reach, found, fleet)
+    _print_joined(reach, joining.join(folder, made, wanted), fleet)
 
 
 def _check_words(server: str, variable: str | None) -> None:

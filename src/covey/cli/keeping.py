@@ -99,7 +99,12 @@ def db_check(reach: Reach) -> None:
 def db_backup(reach: Reach, file: Path) -> None:
     """Write the store alone to FILE. The fleet may run; `covey backup` takes tokens and configuration too."""
     file = file.absolute()
-    reach.run(upkeep.backup(engine_of(reach.settings), file))
+    progress = Progress(as_json=reach.as_json)
+    progress.say("copying the store")
+    try:
+        reach.run(upkeep.backup(engine_of(reach.settings), file))
+    finally:
+        progress.end()
     size = file.stat().st_size
     print_json({"file": str(file), "bytes": size}) if reach.as_json else click.echo(f"{file} is written, {size:,} bytes")
 
@@ -139,7 +144,12 @@ def restore_command(reach: Reach, file: Path) -> None:
 
     Leases of the time of the backup are void: what was running then waits again.
     """
-    made = archiving.restore(file.absolute(), reach.file, lambda text: _settings_with(reach, text))
+    progress = Progress(as_json=reach.as_json)
+    progress.say("putting the backup in place")
+    try:
+        made = archiving.restore(file.absolute(), reach.file, lambda text: _settings_with(reach, text))
+    finally:
+        progress.end()
     print_json(made) if reach.as_json else click.echo(
         f"{', '.join(made['parts'])} restored from {made['file']}; `covey up` goes on from there"
     )

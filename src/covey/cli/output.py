@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +21,10 @@ _STYLES = {
     "done": "green", "running": "blue", "failed": "red", "blocked": "yellow", "delivered": "green", "dead": "red", "held": "yellow",
     "ready": "green", "down": "red", "live": "green", "lost": "red", "ok": "green", "warn": "yellow", "fail": "red",
 }  # fmt: skip
+
+
+QUIET_S = 2.0
+"""A line of progress that says nothing new for so long has the seconds counted."""
 
 
 def colourful() -> bool:
@@ -72,24 +78,51 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, empty: str) -> 
         click.echo("  ".join(cells).rstrip())
 
 
+def begin_screen() -> None:
+    """What is printed next stands at the top of an empty screen; without a terminal, after an empty line."""
+    click.echo("\x1b[H\x1b[2J" if sys.stdout.isatty() else "", nl=not sys.stdout.isatty())
+
+
 def safe(text: str) -> str:
     """Text of others without what a terminal would obey."""
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "�" for letter in text)
 
 
 class Progress:
-    """A line on the terminal that is written over while something takes long; nothing where no person looks."""
+    """A line on the terminal that is written over while something takes long; nothing where no person looks.
+
+    What takes longer than two seconds without a word more has the seconds counted behind it, by a thread of its own.
+    """
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._on = sys.stderr.isatty() and not as_json
-        self._shown = False
+        self._text = ""
+        self._since = 0.0
+        self._over = threading.Event()
+        self._clock: threading.Thread | None = None
+        self._line = threading.Lock()
 
     def say(self, text: str) -> None:
         """Show this in place of what was there."""
-        if self._on:
-            sys.stderr.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
-            sys.stderr.flush()
-            self._shown = True
+        if not self._on:
+            return
+        with self._line:
+            self._text, self._since = text, time.monotonic()
+            self._write(text)
+        if self._clock is None:
+            self._clock = threading.Thread(target=self._count_seconds, name="covey-progress", daemon=True)
+            self._clock.start()
+
+    def _count_seconds(self) -> None:
+        while not self._over.wait(1.0):
+            with self._line:
+                seconds = time.monotonic() - self._since
+                if seconds >= QUIET_S and not self._over.is_set():
+                    self._write(f"{self._text}: {seconds:.0f} s")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
+        sys.stderr.flush()
 
     def count(self, what: str, number: int) -> None:
         """Show how many so far."""
@@ -97,9 +130,11 @@ class Progress:
 
     def end(self) -> None:
         """Take the line away."""
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            self._shown = False
+        self._over.set()
+        with self._line:
+            if self._text:
+                self._write("")
+                self._text = ""
 
 
 class Refused(click.ClickException):

@@ -10,18 +10,42 @@ import click
 
 from covey.base.markers import marker
 from covey.cli.options import as_agent, reaching
-from covey.cli.output import ago, clock, coloured, print_json, safe, table
+from covey.cli.output import ago, begin_screen, clock, coloured, print_json, print_json_line, safe, table
 from covey.cli.reach import Reach, part
 
+WATCH_S = 2.0
 
-@click.command(epilog="Example: covey ps --json")
+
+@click.command(epilog="Example: covey ps --watch")
+@click.option(
+    "-w",
+    "--watch",
+    "every_s",
+    is_flag=False,
+    flag_value=WATCH_S,
+    type=click.FloatRange(min=0.5, max=3600),
+    metavar="[SECONDS]",
+    help=f"Again and again, each {WATCH_S:g} s if not said, until Ctrl-C.",
+)
 @reaching
-def ps_command(reach: Reach) -> None:
-    """Agents, pids, states, queues, buddies."""
-    page = reach.get("/api/v1/agents")
-    if reach.as_json:
-        print_json(page)
+def ps_command(reach: Reach, every_s: float | None) -> None:
+    """Agents, pids, states, queues, buddies. With --json and --watch it is a line of JSON each time."""
+    if every_s is None:
+        page = reach.get("/api/v1/agents")
+        print_json(page) if reach.as_json else _print_all(reach, page)
         return
+    while True:
+        page = reach.get("/api/v1/agents")
+        if reach.as_json:
+            print_json_line(page)
+        else:
+            begin_screen()
+            click.echo(f"{clock(time.time())}, again each {every_s:g} s\n")
+            _print_all(reach, page)
+        time.sleep(every_s)
+
+
+def _print_all(reach: Reach, page: dict[str, Any]) -> None:
     now = time.time()
     head = ["AGENT", "STATUS", "PID", "PORT", "QUEUE", "UNREAD", "CONTEXT", "BUDDY", "BEAT", "AT WORK ON"]
     table(head, [_row(each, now) for each in page["items"]], empty="the fleet has no agents.")

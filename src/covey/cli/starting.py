@@ -13,7 +13,7 @@ from typing import Any
 import click
 import msgspec
 
-from covey.app import consoling, gateway, gateway_doors, hosting, noding, snapshot
+from covey.app import consoling, gateway, gateway_doors, hosting, noding, outer, snapshot
 from covey.app.groups import CONSOLE, GATEWAY, own_ports
 from covey.app.node_spec import node_spec
 from covey.app.opening import run_dir
@@ -23,7 +23,7 @@ from covey.base.markers import marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity
 from covey.base.settings import Settings
-from covey.cli.applying import refuse_leavers, remember_outer, undone
+from covey.cli.applying import refuse_leavers, undone
 from covey.cli.budgeting import NAMES, told
 from covey.cli.options import here, listed, nearest
 from covey.cli.output import Progress, coloured, print_json, table
@@ -65,7 +65,7 @@ def start(reach: Reach, *, detach: bool) -> int:
     began = time.monotonic()
     check_ports(settings)
     made_ready(settings)
-    remember_outer(settings, reach.flags, os.environ)
+    outer.remember(settings, reach.flags, os.environ, reach.file)
     if not reach.as_json:
         count = len(addresses(settings)) - len(own_ports(settings))
         click.echo(f"starting {count} agent{'' if count == 1 else 's'}; data in {os.path.relpath(settings.data_dir)}")

@@ -14,6 +14,9 @@ from covey.cli.reach import Reach, part
 
 _STATES = click.Choice(["open", "queued", "blocked", "running", "done", "failed", "cancelled"])
 _ENDED = ("done", "failed", "cancelled")
+LATEST = 50
+AFTER = 200
+"""So many events are shown without and with --since."""
 _EVENT = ("cursor", "at", "kind", "agent", "subject")
 DAY_S = 86_400.0
 
@@ -228,29 +231,34 @@ def why_command(reach: Reach, ident: str) -> None:
 
 @click.command(epilog="Example: covey events -f --kind task.")
 @click.option("-f", "--follow", is_flag=True, help="Go on as things happen; without --since from now on.")
-@click.option("--since", metavar="SEQ", help="After this event; from the beginning if not given.")
+@click.option("--since", metavar="SEQ", help="After this event, 0 for the oldest that is kept; the last 50 if not given.")
 @click.option("--kind", metavar="KIND", help="Only this kind, or `task.` for all of tasks.")
 @click.option("--agent", metavar="AGENT", help="Only what concerns this agent.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=200, show_default=True, help="So many at a time.")
+@click.option("--limit", type=click.IntRange(1, 1000), help="So many; 200 after --since, the last 50 without.")
 @reaching
-def events_command(reach: Reach, follow: bool, since: str | None, limit: int, **which: Any) -> None:
-    """What happened in the fleet, in order. With --json and -f it is a line of JSON for each event."""
-    wanted = {"kinds": which["kind"], "agent": which["agent"], "limit": limit}
+def events_command(reach: Reach, follow: bool, since: str | None, limit: int | None, **which: Any) -> None:
+    """What happened in the fleet last, in order. With --json and -f it is a line of JSON for each event."""
+    wanted = {"kinds": which["kind"], "agent": which["agent"], "limit": limit or AFTER}
     if follow:
         for event in reach.follow("/api/v1/events", since, **wanted):
             print_json_line(event) if reach.as_json else _print_event(event)
         return
-    page = _page(reach, since, wanted)
+    if since is None:
+        page = reach.get("/api/v1/events", **{**wanted, "limit": None, "last": limit or LATEST})
+    else:
+        page = _page(reach, since, wanted)
     if reach.as_json:
         print_json(page)
         return
+    if since is None and page["more"]:
+        click.echo(f"the last {len(page['items'])}; all from the oldest that is kept: --since 0")
     for event in page["items"]:
         _print_event(event)
-    if page["more"]:
+    if since is not None and page["more"]:
         click.echo(f"there is more: --since {page['cursor']}")
 
 
-def _page(reach: Reach, since: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
+def _page(reach: Reach, since: str, wanted: dict[str, Any]) -> dict[str, Any]:
     """As many events as are wanted; one page of the API holds fewer where others lie in between."""
     items: list[dict[str, Any]] = []
     while True:

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 import msgspec
 
+from covey.app import outer
 from covey.app.node_spec import node_spec
 from covey.app.opening import engine_of, open_store
 from covey.app.starting import Say, down, running_node, wait_ready
 from covey.base.errors import Failed, NotFound
 from covey.base.settings import Settings
 from covey.cli import archiving
-from covey.cli.applying import outer
 from covey.cli.examining import has_store
 from covey.cli.options import here
 from covey.cli.output import Progress, print_json
@@ -47,7 +47,7 @@ def upgrade_command(reach: Reach) -> None:
     """
     if not has_store(reach.settings):
         raise NotFound(f"there is no fleet in {reach.settings.data_dir} yet; `covey up` makes one of this version.")
-    reach.flag(**{name: value for name, value in outer(reach.settings).items() if reach.flags.get(name) is None})
+    reach.flag(**{name: value for name, value in outer.given(reach.settings).items() if reach.flags.get(name) is None})
     progress = Progress(as_json=reach.as_json)
     try:
         made = _upgrade(reach, reach.settings, progress)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from covey.base.errors import NotRunning
 from covey.base.exchange import ANSWER_BYTES, CHUNK_BYTES, Answer, Exchange
 from covey.client.lines import CONNECT_S, STREAM_S, Answered
 from covey.client.place import Place
@@ -22,7 +21,7 @@ class AsyncLine:
         try:
             async with asyncio.timeout(patience_s):
                 parts = [part async for part in self._parts(exchange, patience_s)]
-        except (OSError, NotRunning) as error:
+        except OSError as error:
             raise self.place.lost(error) from error
         return Answer(exchange.status, b"".join(parts), exchange.retry_after)
 
@@ -35,7 +34,7 @@ class AsyncLine:
                     yield part
                 else:
                     said = (said + part)[:CHUNK_BYTES]
-        except (OSError, NotRunning) as error:
+        except OSError as error:
             raise self.place.lost(error) from error
         if exchange.status != 200:
             raise refused(exchange.status, said)

@@ -15,8 +15,7 @@ from covey.api.shapes import AgentState, Answered, Claimed, Done, Remembered, Re
 from covey.brains.model import Cost
 from covey.client.request import Request, asking, doing, error_in, part
 from covey.messages.model import Draft, Message, Receipt, draft
-from covey.reports.glance import Glance
-from covey.reports.why import Why
+from covey.reports.model import Glance, Why
 from covey.tasks.model import Task, TaskDraft
 from covey.teams.handoffs.model import Handoff, HandoffDraft
 from covey.teams.votes.model import VoteDraft, VoteShown

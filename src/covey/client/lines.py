@@ -9,8 +9,9 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 
-from covey.base.errors import CoveyError, NotRunning
+from covey.base.errors import CoveyError
 from covey.base.exchange import CHUNK_BYTES, Answer, Exchange, over
+from covey.base.sockets import connected
 from covey.client.place import Place
 
 STREAM_S = 45.0
@@ -35,9 +36,9 @@ class Line:
             NotRunning: Nobody answers there in time.
         """
         try:
-            with self._connected(min(patience_s, CONNECT_S)) as sock:
+            with connected(self.place.target, min(patience_s, CONNECT_S)) as sock:
                 return over(sock, exchange, timeout_s=patience_s)
-        except (OSError, NotRunning) as error:
+        except OSError as error:
             raise self.place.lost(error) from error
 
     def stream(self, exchange: Exchange, refused: Answered) -> Iterator[bytes]:
@@ -47,7 +48,7 @@ class Line:
             NotRunning: It could not be had, or broke.
         """
         try:
-            with self._connected(CONNECT_S) as sock:
+            with connected(self.place.target, CONNECT_S) as sock:
                 sock.settimeout(STREAM_S)
                 sock.sendall(exchange.request)
                 while not exchange.ended:
@@ -56,22 +57,8 @@ class Line:
                         raise refused(exchange.status, _rest(sock, exchange, found))
                     if found:
                         yield found
-        except (OSError, NotRunning) as error:
+        except OSError as error:
             raise self.place.lost(error) from error
-
-    def _connected(self, timeout_s: float) -> socket.socket:
-        target = self.place.target
-        sock = socket.create_connection((target.host, target.port), timeout_s)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if target.scheme == "http":
-            return sock
-        import ssl  # noqa: PLC0415 - 30 ms that calls of a fleet on this machine don't pay
-
-        try:
-            return ssl.create_default_context().wrap_socket(sock, server_hostname=target.host)
-        except BaseException:
-            sock.close()
-            raise
 
 
 def _rest(sock: socket.socket, exchange: Exchange, found: bytes) -> bytes:

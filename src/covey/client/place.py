@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from covey.base import tracing
-from covey.base.errors import CoveyError, NotRunning
+from covey.base.errors import NotRunning
 from covey.base.exchange import Exchange
 from covey.base.target import target_of
 
@@ -19,16 +19,14 @@ class Place:
         self._prefix = self.target.path.partition("?")[0].rstrip("/")
 
     def exchange(self, method: str, path: str, token: str, body: bytes = b"", **headers: str) -> Exchange:
-        """A call with its token, at the caller's step of its trace. A header `Idempotency-Key` is given as `idempotency_key`."""
+        """A call with its token, in the caller's span. A header `Idempotency-Key` is given as `idempotency_key`."""
         said = {name.replace("_", "-").title(): value for name, value in headers.items() if value}
         kind = {"Content-Type": "application/json"} if method == "POST" else {}
         trace = tracing.current() or tracing.inherited(os.environ)
-        step = {"Traceparent": trace.header} if trace is not None else {}
-        return Exchange(self.target, method, self._prefix + path, {"Authorization": f"Bearer {token}", **kind, **step, **said}, body)
+        within = {"Traceparent": trace.header} if trace is not None else {}
+        return Exchange(self.target, method, self._prefix + path, {"Authorization": f"Bearer {token}", **kind, **within, **said}, body)
 
-    def lost(self, error: BaseException) -> CoveyError:
+    def lost(self, error: OSError) -> NotRunning:
         """The error for a connection that could not be had, or broke."""
-        if isinstance(error, CoveyError):
-            return error
-        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        why = error.strerror or str(error) or type(error).__name__
         return NotRunning(f"{self.url} can't be reached ({why}); is the fleet up there, and the address right?")

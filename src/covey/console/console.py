@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from covey.agents.model import Caller
+from covey.base.config.origins import NOTHING_KNOWN, Origins
 from covey.base.errors import CoveyError, Unauthorized
 from covey.base.settings import Settings
 from covey.console.assets import edition
@@ -28,6 +29,15 @@ Printed = Callable[[Settings, str, int], list[str]]
 """The last lines that an agent's process has printed on this machine."""
 
 
+OriginsOf = Callable[[Settings], Origins]
+"""Where the settings come from, as far as it is known on this machine."""
+
+
+def nothing_known(_settings: Settings) -> Origins:
+    """Where the fleet's files are out of reach."""
+    return NOTHING_KNOWN
+
+
 def nothing_printed(_settings: Settings, _agent: str, _lines: int) -> list[str]:
     """Where the output of processes is out of reach."""
     return []
@@ -37,11 +47,17 @@ class Console(Port):
     """What serves the pages."""
 
     def __init__(
-        self, door: FleetDoor, operations: Sequence[Operation[Any, Any]], places: Sequence[Place], printed: Printed = nothing_printed
+        self,
+        door: FleetDoor,
+        operations: Sequence[Operation[Any, Any]],
+        places: Sequence[Place],
+        printed: Printed = nothing_printed,
+        origins: OriginsOf = nothing_known,
     ) -> None:
         super().__init__(door, operations)
         self._places = places
         self.printed = printed
+        self.origins = origins
         self.visits = Visits(door.store, door.clock, door.settings.console_port)
         self.shared = Shared(door.clock)
         self.hints = Hints(door, edition(), self.shared.forget)
@@ -69,7 +85,8 @@ class Console(Port):
         if by_htmx(call):
             return notice(error.message, "bad", error.face.http)
         if b"text/html" in call.headers.get(b"accept", b""):
-            return self.whole(call, "fault.html", error.face.http, title=error.problem()["title"], said=error.message)
+            places = self._places if call.is_known else ()
+            return self.whole(call, "fault.html", error.face.http, title=error.problem()["title"], said=error.message, places=places)
         return problem(error, self.door.clock.wall())
 
     def _to_sign_in(self, call: Call[Any, Any], error: CoveyError) -> Answer:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from covey.console.shown import plain, said
+from covey.links.reading import LinkShown
 
 HIGH, FULL = 0.8, 0.95
 
@@ -31,6 +32,21 @@ def meter(value: float, most: float, label: str) -> Markup:
     )
 
 
+def bar(share: float, label: str, look: str = "") -> Markup:
+    """A share of one as a bar; `label` says it in words."""
+    form = Markup(
+        '<svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="{label}" data-look="{look}">'
+        '<rect class="whole" width="100" height="4"/><rect class="part" width="{width}" height="4"/></svg>'
+    )
+    return form.format(label=plain(label, 200), look=look, width=f"{min(max(share, 0.0), 1.0) * 100:.1f}")
+
+
+def commands(text: str) -> Markup:
+    """A sentence of ours; what stands between backticks in it is set as code."""
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(plain(each)) if place % 2 else plain(each) for place, each in enumerate(text.split("`")))
+
+
 def leads(href: str, text: object) -> Markup:
     """A link to a page of the console. `href` is a path of ours whose parts are quoted."""
     return Markup('<a href="{}">{}</a>').format(href, said(text, 100))
@@ -51,3 +67,42 @@ def task(ident: str | None) -> Markup | str:
 def thread(ident: str | None) -> Markup | str:
     """A thread's id, which leads to its page."""
     return leads(f"/threads/{quote(ident, safe='')}", ident) if ident else ""
+
+
+def ask(href: str, label: str) -> Markup:
+    """A button that asks before something is done. `href` is a path of ours whose parts are quoted."""
+    form = Markup('<button type="button" class="small outline" hx-get="{}" hx-target="#dialog-body" hx-swap="innerHTML">{}</button>')
+    return form.format(href, label)
+
+
+def quota(link: LinkShown, sender: str) -> Markup | str:
+    """How much of its window's messages one end of a link has used, as a bar and in numbers."""
+    left = link.directions[sender].credits_remaining
+    if left is None:
+        return "no limit"
+    most, used = link.messages_per_window, link.messages_per_window - left
+    form = Markup(
+        '<span class="meter"><meter min="0" max="{most}" low="{low}" high="{high}" optimum="0" value="{used}" aria-label="{label}"></meter>'
+        " {used} of {most}</span>"
+    )
+    return form.format(most=most, low=most * HIGH, high=most * FULL, used=used, label=plain(f"quota used by {sender}", 100))
+
+
+def vote(ident: str | None) -> Markup | str:
+    """A vote's id, which leads to its page."""
+    return leads(f"/votes/{quote(ident, safe='')}", ident) if ident else ""
+
+
+def handoff(ident: str | None) -> Markup | str:
+    """A handoff's id, which leads to its page."""
+    return leads(f"/handoffs/{quote(ident, safe='')}", ident) if ident else ""
+
+
+def team(ident: str | None) -> Markup | str:
+    """A team run's id, which leads to its page."""
+    return leads(f"/teams/{quote(ident, safe='')}", ident) if ident else ""
+
+
+def incident(ident: str | None) -> Markup | str:
+    """An incident's id, which leads to its page."""
+    return leads(f"/incidents/{quote(ident, safe='')}", ident) if ident else ""

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from covey.console import pieces
-from covey.console.shown import plain
+from covey.console.shown import LAST, plain
 from covey.store.events import Event
 
 WORDS = 160
-_PLACES = {"task": pieces.task, "thread": pieces.thread}
+MOMENTS = 1e9
+"""A number with a fraction from here on is a moment, in Unix seconds."""
+_PLACES = {
+    "handoff": pieces.handoff,
+    "inc": pieces.incident,
+    "task": pieces.task,
+    "team": pieces.team,
+    "thread": pieces.thread,
+    "vote": pieces.vote,
+}
 _BAD = (".failed", ".dead", ".given_up", ".hung", ".expired", ".refused", ".lost")
 
 
@@ -22,17 +32,28 @@ class Line(NamedTuple):
     at: float
     kind: str
     bad: bool
-    agent: str | None
+    agent: Markup | str
     subject: Markup | str
     words: str
 
 
-def lines_of(found: Sequence[Event]) -> list[Line]:
-    """The events as lines."""
-    return [Line(each.at, each.kind, each.kind.endswith(_BAD), each.agent, _subject(each.subject), words_of(each.data)) for each in found]
+def lines_of(found: Sequence[Event], about: str = "") -> list[Line]:
+    """The events as lines; what the whole story is about is not said in each."""
+    return [
+        Line(
+            each.at,
+            each.kind,
+            each.kind.endswith(_BAD),
+            pieces.agent(each.agent) if each.agent != about else "",
+            subject_of(each.subject) if each.subject != about else "",
+            words_of(each.data),
+        )
+        for each in found
+    ]
 
 
-def _subject(ident: str | None) -> Markup | str:
+def subject_of(ident: str | None) -> Markup | str:
+    """What an event or incident is about; an id leads to its page."""
     if not ident:
         return ""
     return _PLACES.get(ident.partition("_")[0], lambda text: plain(text, 60))(ident)
@@ -47,6 +68,8 @@ def words_of(data: dict[str, Any]) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(_short(each) for each in value[:8])
+    if isinstance(value, float) and MOMENTS <= value <= LAST:
+        return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S} UTC"
     if isinstance(value, float):
         return f"{value:.3f}".rstrip("0").rstrip(".")
     return plain(value, WORDS)

@@ -74,10 +74,6 @@ class Visits:
             self._known.pop(hash_of(secret), None)
             await self._store.write(sign_ins.end, hash_of(secret))
 
-    def forget(self) -> None:
-        """Ask the store anew for each cookie: sign-ins were ended."""
-        self._known.clear()
-
     def word(self, headers: Mapping[bytes, bytes]) -> str:
         """What the forms of this sign-in's pages carry."""
         return word_of(self.secret(headers) or "")

@@ -83,6 +83,11 @@ class Call(Generic[Q, B]):
             raise Unauthorized("this needs a token: send `Authorization: Bearer TOKEN`; `covey token show NAME` prints it.")
         return self._caller
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it was found out who calls."""
+        return self._caller is not None
+
     async def recognise(self) -> Caller | None:
         """Find out who calls; None if it does not say."""
         self._caller = await self.port.caller(self)

@@ -42,12 +42,13 @@ def give(tx: Transaction, agent: str, given: Given, by: Caller, *, once: bool = 
     names = names_of(by.name, agent, given.message_id) if once else Names(tx.new_id("msg"), tx.new_id("task"), tx.new_id("thread"))
     thread_id = given.thread_id or names.thread
     words = draft(agent, _text(given), type="task", data=_data(given), thread_id=thread_id, message_id=names.message)
-    words.context.related_tasks = [names.task]
+    words.context.related_tasks, words.traceparent = [names.task], given.traceparent
     receipt = _send(tx, words, agent, by)
     if receipt.known:
         return reading.show(tx, agent, names.task, by, history=history)
     handling.acknowledge(tx, agent, names.message)
-    adding.add(tx, TaskDraft(description=_text(given), agent=agent, task_id=names.task, data=_data(given, thread_id)), by)
+    task = TaskDraft(description=_text(given), agent=agent, task_id=names.task, data=_data(given, thread_id), traceparent=given.traceparent)
+    adding.add(tx, task, by)
     tx.run(ADD, task_id=names.task, agent=agent, caller=by.name, thread_id=thread_id, now=tx.now)
     tx.run(ADD_MESSAGE, task_id=names.task, message_id=names.message)
     return reading.show(tx, agent, names.task, by, history=history)
@@ -67,7 +68,7 @@ def _go_on(tx: Transaction, agent: str, given: Given, by: Caller, *, once: bool,
     words = draft(agent, _text(given), data=_data(given), thread_id=row.thread_id, in_reply_to=found.question)
     words.message_id = names_of(by.name, f"{agent}\0{given.task_id}", given.message_id).message if once else None
     words.type = "response" if found.question is not None else "request"
-    words.context.related_tasks = [given.task_id]
+    words.context.related_tasks, words.traceparent = [given.task_id], given.traceparent
     if not found.is_open:
         return _was_given(tx, words, found, row, history)
     receipt = _send(tx, words, agent, by)

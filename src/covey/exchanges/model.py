@@ -41,6 +41,7 @@ class Given(msgspec.Struct, kw_only=True):
     thread_id: str | None = None
     task_id: str | None = None
     """The exchange that it goes on with; None begins one."""
+    traceparent: str | None = None
 
 
 class Exchange(msgspec.Struct, kw_only=True):

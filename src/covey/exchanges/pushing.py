@@ -21,6 +21,7 @@ PUT = statement(__package__, "push_put")
 FIND = statement(__package__, "push_find")
 OF = statement(__package__, "push_of")
 REMOVE = statement(__package__, "push_remove")
+ANY = statement(__package__, "push_any")
 DUE = statement(__package__, "push_due")
 MOVED = statement(__package__, "push_moved")
 FAILED = statement(__package__, "push_failed")
@@ -137,6 +138,11 @@ def remove(tx: Transaction, agent: str, task_id: str, ident: str, by: Caller) ->
 def due(tx: Transaction, limit: int = 100) -> list[Push]:
     """The places for which there is news, whose time has come."""
     return [Push.from_row(row) for row in tx.all(DUE, now=tx.now, limit=limit)]
+
+
+def is_any(tx: Transaction) -> bool:
+    """Whether there is any place that may get news still."""
+    return tx.one(ANY) is not None
 
 
 class Parcel(NamedTuple):

@@ -57,13 +57,18 @@ class Recorder:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._seen: int | None = None
+        """The stamp of changes up to which everything is counted."""
 
     async def one_round(self, _fence: int = 0) -> None:
-        """Count what happened since the last round."""
+        """Count what happened since the last round; where nothing has changed, the store is not asked."""
+        stamp = self._store.stamp()
+        if stamp is not None and stamp.changes == self._seen:
+            return
         for _ in range(PAGES_A_ROUND):
             page, found = await self._store.read(read_on)
-            if not page.events:
-                return
-            await self._store.write(record, page.start, page.bookmark, found)
+            if page.events:
+                await self._store.write(record, page.start, page.bookmark, found)
             if not page.full:
+                self._seen = stamp.changes if stamp is not None else None
                 return

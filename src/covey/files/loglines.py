@@ -32,6 +32,7 @@ TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("schedule.", (CONTROLLER,)),
     ("store.", (CONTROLLER,)),
     ("token.", (CONTROLLER,)),
+    ("operator.", (CONTROLLER,)),
     ("clock.", (CONTROLLER,)),
     ("plan.", (CONTROLLER,)),
     ("file.", (CONTROLLER,)),

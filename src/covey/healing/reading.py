@@ -70,10 +70,11 @@ def page(
     agent: str | None = None,
     kind: str | None = None,
     only_open: bool = False,
+    only_ended: bool = False,
     before: int | None = None,
     limit: int = 50,
 ) -> Page:
-    """Incidents, newest first: of one agent, of one kind, the open ones alone.
+    """Incidents, newest first: of one agent, of one kind, the open ones alone, or those that have ended.
 
     Raises:
         Invalid: There is no such kind.
@@ -81,7 +82,7 @@ def page(
     if kind is not None and kind not in KINDS:
         raise Invalid(f"kind is {kind!r}; it is one of: {', '.join(sorted(KINDS))}.", field="kind")
     wanted = LISTED_OPEN if only_open else LISTED_OF if agent else LISTED
-    rows = tx.all(wanted, agent=agent or "", kind=kind or "", before=before or END, limit=limit + 1)
+    rows = tx.all(wanted, agent=agent or "", kind=kind or "", ended=int(only_ended), before=before or END, limit=limit + 1)
     items = [shown(incidents.of_row(tx, row)) for row in rows[:limit]]
     return Page(items, rows[limit - 1].seq if len(rows) > limit else None)
 

@@ -112,6 +112,13 @@ class Direction(NamedTuple):
     last_run: str | None
     recent: Recent
 
+    @property
+    def is_linked(self) -> bool:
+        """Whether there is a link, if only the mesh's; mail may be refused on it all the same."""
+        if self.link.removed_at is not None:
+            return False
+        return not self.link.implied or (self.policy.links == "mesh" and may_be_linked(self.sender, self.receiver))
+
     @classmethod
     def from_row(cls, row: Any) -> Direction:
         """The direction of a row that begins with the columns of `direction.sql`."""
@@ -155,6 +162,16 @@ def link_of(one: str, other: str) -> str:
 def may_be_linked(one: End, other: End) -> bool:
     """Whether two agents have one owner or one organisation in common; where none is set, all have the same owner (L1). Pure."""
     return one.owner == other.owner or bool(one.organisation and one.organisation == other.organisation)
+
+
+def why_not_linkable(one: End, other: End) -> str | None:
+    """Why two agents can't be linked, in words; None if they can (L1). Pure."""
+    if may_be_linked(one, other):
+        return None
+    return (
+        f"{one.id} and {other.id} can't be linked, since they have no owner and no organisation in common: {one.owner or '-'} of"
+        f" {one.organisation or '-'}, {other.owner or '-'} of {other.organisation or '-'}."
+    )
 
 
 def why_not(sender: End, receiver: End, link: Link, policy: Policy) -> Refusal | None:

@@ -10,7 +10,7 @@ from covey.agents import roster
 from covey.agents.model import Caller
 from covey.base.errors import Forbidden, NotFound
 from covey.links import directions, guiding, quota
-from covey.links.model import Direction, End, Link, Policy, link_of, policy_of, recent_of
+from covey.links.model import Direction, End, Link, Policy, link_of, policy_of, recent_of, why_not_linkable
 from covey.store import Transaction, statement
 
 POLICY = statement(__package__, "policy")
@@ -18,6 +18,9 @@ PAGE = statement(__package__, "page")
 PAGE_OF_OWNER = statement(__package__, "page_of_owner")
 PEERS = statement(__package__, "peers")
 STATES = statement(__package__, "states")
+
+LOOKED_AT = 500
+"""Among so many agents at once candidates of a link are looked for."""
 
 
 class Allowance(msgspec.Struct, rename="camel"):
@@ -125,6 +128,47 @@ def _of_agent(tx: Transaction, by: Caller, agent: str, after: str, limit: int, s
                     return Page(items, after, said)
         if len(peers) <= limit:
             return Page(items, None, said)
+
+
+class Candidate(NamedTuple):
+    """An agent that another is not linked with: why it can't be (None if it can), and the version that its link has."""
+
+    id: str
+    refusal: str | None
+    version: int
+
+
+class Candidates(NamedTuple):
+    """A part of a list, and the cursor of the next one."""
+
+    items: list[Candidate]
+    cursor: str | None
+
+
+def candidates(tx: Transaction, agent: str, *, after: str = "", limit: int = LOOKED_AT) -> Candidates:
+    """Who is not linked with an agent, among so many agents after a name (L1).
+
+    Raises:
+        Unknown, Gone: There is no such agent.
+    """
+    roster.find(tx, agent, field="agent")
+    peers = tx.all(PEERS, after=after, limit=limit + 1)
+    found = [way for row in peers[:limit] if row.id != agent and (way := directions.find(tx, agent, row.id)) is not None]
+    items = [Candidate(way.receiver.id, why_not_linkable(way.sender, way.receiver), way.link.version) for way in found if not way.is_linked]
+    return Candidates(items, peers[limit - 1].id if len(peers) > limit else None)
+
+
+def candidate(tx: Transaction, agent: str, peer: str) -> Candidate:
+    """One agent as a candidate of a link with another, whether they are linked or not.
+
+    Raises:
+        Unknown, Gone: There is no such agent.
+    """
+    for name in (agent, peer):
+        roster.find(tx, name, field="agents")
+    found = directions.find(tx, agent, peer)
+    assert found is not None
+    return Candidate(peer, why_not_linkable(found.sender, found.receiver), found.link.version)
 
 
 def _sees(by: Caller, *ends: End) -> bool:

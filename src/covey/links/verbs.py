@@ -8,7 +8,7 @@ from covey.agents import roster
 from covey.agents.model import Caller
 from covey.base.errors import ChangedMeanwhile, Forbidden, Invalid, NotFound, NotLinkable
 from covey.links import directions, quota
-from covey.links.model import Direction, End, Link, LinkChange, changed, may_be_linked
+from covey.links.model import Direction, End, Link, LinkChange, changed, may_be_linked, why_not_linkable
 from covey.links.model import add as add_command
 from covey.links.quota import Limits
 from covey.store import Row, Transaction, statement
@@ -17,18 +17,20 @@ PUT = statement(__package__, "put")
 TOUCHED = statement(__package__, "touched")
 
 
-def add(tx: Transaction, one: str, other: str, change: LinkChange, by: Caller) -> Link:
+def add(tx: Transaction, one: str, other: str, change: LinkChange, by: Caller, *, if_version: int | None = None) -> Link:
     """The link of two agents, made, or made again with the bucket that it had (L1).
 
     Raises:
         Invalid: An agent and itself, or a limit out of its bounds.
         Unknown, Gone: There is no such agent.
         NotLinkable: The two have no owner and no organisation in common.
+        ChangedMeanwhile: `if_version` is not its version any more.
         Forbidden: They are not the caller's.
     """
     found = _pair(tx, one, other)
     _may(by, found, both=True)
     _check_linkable(found)
+    _check_version(found.link, if_version)
     before = found.link
     base = before if before.removed_at is None else before._replace(enabled=1)
     wanted = changed(base, change)._replace(removed_at=None, removed_why=None)
@@ -106,20 +108,15 @@ def _pair(tx: Transaction, one: str, other: str) -> Direction:
 
 def _standing(tx: Transaction, one: str, other: str) -> Direction:
     found = _pair(tx, one, other)
-    link = found.link
-    if link.removed_at is not None or (link.implied and (found.policy.links == "none" or not may_be_linked(found.sender, found.receiver))):
-        raise NotFound(f"{one} and {other} are not linked; `{add_command(link)}` links them.", field="agents")
+    if not found.is_linked:
+        raise NotFound(f"{one} and {other} are not linked; `{add_command(found.link)}` links them.", field="agents")
     return found
 
 
 def _check_linkable(found: Direction) -> None:
-    one, other = found.sender, found.receiver
-    if not may_be_linked(one, other):
-        raise NotLinkable(
-            f"{one.id} and {other.id} can't be linked, since they have no owner and no organisation in common: {one.owner or '-'} of"
-            f" {one.organisation or '-'}, {other.owner or '-'} of {other.organisation or '-'}.",
-            field="agents",
-        )
+    refusal = why_not_linkable(found.sender, found.receiver)
+    if refusal is not None:
+        raise NotLinkable(refusal, field="agents")
 
 
 def _may(by: Caller, found: Direction, *, both: bool) -> None:

@@ -63,6 +63,11 @@ def end_all(tx: Transaction, sender: str, receiver: str, reason: str) -> list[Ro
     return [row for row in tx.all(BETWEEN, sender=sender, receiver=receiver) if end(tx, row, reason, "message.expired")]
 
 
+def waiting(tx: Transaction, sender: str, receiver: str) -> int:
+    """How much mail of a direction waits."""
+    return len(tx.all(BETWEEN, sender=sender, receiver=receiver))
+
+
 def expire_due(tx: Transaction, limit: int = 100) -> list[Row]:
     """What waited for credit until its expiresAt passed, closed (M9)."""
     return [row for row in tx.all(EXPIRED, now=tx.now, limit=limit) if end(tx, row, "not delivered before expiresAt", "message.expired")]

@@ -206,33 +206,38 @@ def shift_leases(tx: Transaction, seconds: float) -> None:
     tx.run(SHIFT, seconds=seconds)
 
 
-def requeue(tx: Transaction, ident: str) -> int:
-    """Dead copies of a message wait again, with five new tries (M8).
+def requeue(tx: Transaction, ident: str, receiver: str = "") -> int:
+    """Dead copies of a message wait again, with five new tries (M8): one receiver's, or all.
 
     Raises:
         NotFound: No dead letter has this id.
     """
-    rows = tx.all(REQUEUE, message_id=ident, now=tx.now)
+    rows = tx.all(REQUEUE, message_id=ident, receiver=receiver, now=tx.now)
     if not rows:
-        raise NotFound(f"no dead letter has the id {ident!r}; `covey dead` lists them.", field="id")
+        raise _no_dead_letter(ident, receiver)
     for row in rows:
         tx.happened("message.requeued", agent=row.receiver, subject=ident)
         tx.ring(row.receiver)
     return len(rows)
 
 
-def drop(tx: Transaction, ident: str) -> int:
-    """Dead copies of a message are dropped for good.
+def drop(tx: Transaction, ident: str, receiver: str = "") -> int:
+    """Dead copies of a message are dropped for good: one receiver's, or all.
 
     Raises:
         NotFound: No dead letter has this id.
     """
-    rows = tx.all(DROP, message_id=ident, now=tx.now)
+    rows = tx.all(DROP, message_id=ident, receiver=receiver, now=tx.now)
     if not rows:
-        raise NotFound(f"no dead letter has the id {ident!r}; `covey dead` lists them.", field="id")
+        raise _no_dead_letter(ident, receiver)
     for row in rows:
         tx.happened("message.dropped", agent=row.receiver, subject=ident)
     return len(rows)
+
+
+def _no_dead_letter(ident: str, receiver: str) -> NotFound:
+    to = f" to {receiver[:60]}" if receiver else ""
+    return NotFound(f"no dead letter{to} has the id {ident!r}; `covey dead` lists them.", field="id")
 
 
 def acknowledge(tx: Transaction, agent: str, ident: str) -> Message:

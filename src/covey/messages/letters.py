@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from covey.base.tracing import Trace
+from covey.base.tracing import NewSpan
 from covey.messages.checking import Checked
 from covey.messages.model import Draft
 from covey.store import Row
@@ -36,5 +36,5 @@ class Letter(NamedTuple):
     run: str | None = None
     not_before: float | None = None
     """When it may be handed over; None: at once."""
-    trace: Trace | None = None
-    """The step of its trace that it is."""
+    span: NewSpan | None = None
+    """The span of its trace that it is."""

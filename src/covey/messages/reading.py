@@ -13,6 +13,7 @@ from covey.messages.model import Message
 from covey.store import Row, Transaction, statement
 
 COPIES_OF = statement(__package__, "copies_of")
+COPY = statement(__package__, "copy")
 INBOX = statement(__package__, "inbox")
 INBOX_UNREAD = statement(__package__, "inbox_unread")
 THREAD = statement(__package__, "thread")
@@ -58,6 +59,18 @@ def show(tx: Transaction, ident: str) -> list[Message]:
 def copies(tx: Transaction, ident: str) -> list[Message]:
     """As `show`; empty if there is no such message."""
     return _messages(tx, tx.all(COPIES_OF, id=ident))
+
+
+def copy(tx: Transaction, ident: str, receiver: str) -> Message:
+    """One receiver's copy of a message.
+
+    Raises:
+        NotFound: There is no such copy.
+    """
+    rows = tx.all(COPY, message_id=ident, receiver=receiver)
+    if not rows:
+        raise NotFound(f"there is no message {ident[:200]!r} to {receiver[:60]!r}; it may be past its retention.", field="id")
+    return _messages(tx, rows)[0]
 
 
 def inbox(tx: Transaction, agent: str, *, unread: bool = False, before: int | None = None, limit: int = 50) -> Page:

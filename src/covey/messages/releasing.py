@@ -73,14 +73,14 @@ def _tell(tx: Transaction, closed: list[Row], why: str) -> int:
     return len(closed)
 
 
-def cancel(tx: Transaction, ident: str, by: Caller) -> int:
-    """How many deferred copies of a message were taken back; no credit was spent for them.
+def cancel(tx: Transaction, ident: str, by: Caller, receiver: str = "") -> int:
+    """How many deferred copies of a message, one receiver's or all, were taken back; no credit was spent for them.
 
     Raises:
         NotFound: No deferred message has this id.
         Forbidden: It is another's.
     """
-    rows = _deferred(tx, ident)
+    rows = _deferred(tx, ident, receiver)
     if by.kind == "agent" and by.name != rows[0].sender:
         raise Forbidden(
             f"{ident} is {rows[0].sender}'s message, and the token is {by.name}'s; only its sender or the operator takes it back."
@@ -93,8 +93,8 @@ def cancel(tx: Transaction, ident: str, by: Caller) -> int:
     return len(closed)
 
 
-def release(tx: Transaction, ident: str, by: Caller) -> int:
-    """How many deferred copies of a message were delivered at once, by the operator and outside the quota.
+def release(tx: Transaction, ident: str, by: Caller, receiver: str = "") -> int:
+    """How many deferred copies of a message, one receiver's or all, were delivered at once, by the operator and outside the quota.
 
     Raises:
         NotFound: No deferred message has this id.
@@ -102,17 +102,18 @@ def release(tx: Transaction, ident: str, by: Caller) -> int:
     """
     if not by.commands:
         raise Forbidden(f"only the operator releases deferred mail, and the token is {by.name}'s.")
-    return sum(deferring.put(tx, row, row.sender, row.receiver, releasedBy=by.name) for row in _deferred(tx, ident))
+    return sum(deferring.put(tx, row, row.sender, row.receiver, releasedBy=by.name) for row in _deferred(tx, ident, receiver))
 
 
-def _deferred(tx: Transaction, ident: str) -> list[Row]:
-    """The deferred copies of a message, under its sender's lock."""
+def _deferred(tx: Transaction, ident: str, receiver: str) -> list[Row]:
+    """The deferred copies of a message, one receiver's or all, under its sender's lock."""
     rows = tx.all(OF, id=ident)
     if rows:
         directions.lock(tx, rows[0].sender)
-        rows = tx.all(OF, id=ident)
+        rows = [row for row in tx.all(OF, id=ident) if receiver in ("", row.receiver)]
     if not rows:
-        raise NotFound(f"no deferred message has the id {ident!r}; `covey deferred list` lists them.", field="id")
+        to = f" to {receiver[:60]}" if receiver else ""
+        raise NotFound(f"no deferred message{to} has the id {ident!r}; `covey deferred list` lists them.", field="id")
     return rows
 
 

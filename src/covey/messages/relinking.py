@@ -12,9 +12,9 @@ from covey.messages import releasing
 from covey.store import Transaction
 
 
-def add(tx: Transaction, one: str, other: str, change: LinkChange, by: Caller) -> LinkShown:
+def add(tx: Transaction, one: str, other: str, change: LinkChange, by: Caller, *, if_version: int | None = None) -> LinkShown:
     """As `links.verbs.add`."""
-    return _settled(tx, verbs.add(tx, one, other, change, by), by)
+    return _settled(tx, verbs.add(tx, one, other, change, by, if_version=if_version), by)
 
 
 def change(tx: Transaction, one: str, other: str, wanted: LinkChange, by: Caller, *, if_version: int | None = None) -> LinkShown:

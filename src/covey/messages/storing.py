@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from covey.agents.model import OPERATOR, SYSTEM
-from covey.base.tracing import Trace, told_of
+from covey.base import tracing
+from covey.base.tracing import NewSpan
 from covey.messages import admitting, waiting
 from covey.messages.admitting import Admission
 from covey.messages.letters import Letter
@@ -30,7 +31,7 @@ class Stored(NamedTuple):
 def store(tx: Transaction, letter: Letter, receivers: list[str], wait_s: float) -> Stored:
     """Store the message with a copy for each receiver that may get one; if none may, nothing is stored."""
     thread, is_dm = _thread(tx, letter, receivers)
-    letter = letter._replace(trace=_step_of(tx, letter, _above(tx, letter)))
+    letter = letter._replace(span=_span_of(tx, letter))
     admitted = admitting.admit(tx, letter, receivers, thread)
     outcomes = {name: admission.outcome for name, admission in admitted.items()}
     reply = _answer(tx, letter, outcomes)
@@ -43,16 +44,12 @@ def store(tx: Transaction, letter: Letter, receivers: list[str], wait_s: float) 
     return Stored(receipt, {name: admission.paused for name, admission in admitted.items() if admission.paused is not None})
 
 
-def _above(tx: Transaction, letter: Letter) -> str | None:
-    """The step that its sender names for it, or else that of what it replies to; None: that of whoever sends it."""
+def _span_of(tx: Transaction, letter: Letter) -> NewSpan | None:
+    """Where it stands in its trace: below what its sender names, does, or replies to. Mail of the protocol begins none."""
     asked = letter.asked
-    return letter.draft.traceparent or (asked.traceparent if asked is not None and tx.trace is None else None)
-
-
-def _step_of(tx: Transaction, letter: Letter, above: str | None) -> Trace | None:
-    """Its own step of its trace. Mail of the protocol begins no trace."""
+    above = letter.draft.traceparent or (asked.traceparent if asked is not None and tx.trace is None else None)
     begins = above is None and tx.trace is None
-    return None if begins and letter.sender == SYSTEM else tx.child(above)
+    return None if begins and letter.sender == SYSTEM else tx.span(above)
 
 
 def _thread(tx: Transaction, letter: Letter, receivers: list[str]) -> tuple[str, bool]:
@@ -106,7 +103,7 @@ def _write(
         reply_note=note_of(reply),
         visited=_json(letter.visited),
         expires_at=draft.expires_at,
-        traceparent=letter.trace.header if letter.trace is not None else draft.traceparent,
+        traceparent=letter.span.header if letter.span is not None else draft.traceparent,
         now=tx.now,
         sent_at=draft.timestamp,
         digest=checked.digest,
@@ -171,7 +168,7 @@ def _say(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome], thre
         head=content.subject or content.body[:80],
         credits={name: outcome.remaining_credits for name, outcome in outcomes.items() if outcome.remaining_credits is not None},
         inReplyTo=letter.draft.in_reply_to,
-        **told_of(letter.trace, _above(tx, letter)),
+        **tracing.told(letter.span),
     )
 
 

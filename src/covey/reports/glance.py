@@ -15,6 +15,7 @@ from covey.agents.model import OPERATOR
 from covey.base.errors import Invalid
 from covey.messages.envelope import enveloped, escaped
 from covey.messages.model import Message
+from covey.reports.model import Glance
 from covey.store import Row, Transaction, statement
 
 UNREAD = statement(__package__, "glance_unread")
@@ -28,23 +29,6 @@ BODY_CHARS = 600
 TASK_CHARS = 300
 MOST_CHARS = 12_000
 _MOST_MARK = 200
-
-
-class Glance(msgspec.Struct, rename="camel", kw_only=True):
-    """What waits. `fresh`: how much of it came after the mark that was given; `mark` is the one to give the next time."""
-
-    agent_id: str
-    unread: int
-    tasks: int
-    fresh: int
-    mark: str
-    text: str
-    """What to tell a model; empty if nothing is fresh."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is nothing to tell yet."""
-        return self.fresh == 0
 
 
 def glance(tx: Transaction, agent: str, *, after: str = "", quiet_s: float = 0.0) -> Glance:

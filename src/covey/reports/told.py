@@ -9,7 +9,7 @@ from covey.base.settings import Settings
 from covey.messages import seeing, waiting
 from covey.messages.model import Message
 from covey.reports import why
-from covey.reports.why import Why
+from covey.reports.model import Why
 from covey.store import Transaction
 
 

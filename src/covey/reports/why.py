@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Any, Literal
-
-import msgspec
 
 from covey.agents import roster
 from covey.agents.model import STALE_S
 from covey.base.errors import NotFound
 from covey.reports import why_agent, why_handoff, why_incident, why_message, why_task, why_team, why_vote
 from covey.reports.in_line import Told
+from covey.reports.model import Kind, Why
 from covey.reports.phrases import when
 from covey.store import Transaction, events, statement
 from covey.tasks import reading
@@ -24,18 +22,6 @@ DIGEST_S = 900.0
 _LOOKED_AT = 200
 _LONGEST = 64
 _ALIKE = 6
-
-
-Kind = Literal["task", "message", "agent", "incident", "team", "vote", "handoff"]
-
-
-class Why(msgspec.Struct, rename="camel"):
-    """Where something stands: one paragraph of plain English, and the facts it was made of."""
-
-    id: str
-    kind: Kind
-    sentence: str
-    facts: dict[str, Any]
 
 
 def why(tx: Transaction, ident: str, *, stale_s: float = STALE_S, digest_s: float = DIGEST_S) -> Why:

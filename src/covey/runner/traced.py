@@ -1,4 +1,4 @@
-"""The steps of a run in its trace: the agent's processing of what it took, and within it its brain's work. It reads and writes no store."""
+"""The spans of a run in its trace: the agent's processing of what it took, and within it its brain's work. It reads and writes no store."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from covey.runner.work import Work
 
 @dataclass
 class Watched:
-    """What came of a step, for its span."""
+    """What came of a span, for its span."""
 
     outcome: Outcome | None = None
 
 
 @contextmanager
 def processing(spans: Spans, work: Work) -> Iterator[Watched]:
-    """What is done in here is the agent's work on this thing: below the step that sent it."""
+    """What is done in here is the agent's work on this thing: below the span that sent it."""
     above = tracing.parse(work.traceparent)
     watched = Watched()
-    with _step(spans, f"process {work.agent}", "consumer", above, _of_work(work), watched):
+    with _spanned(spans, f"process {work.agent}", "consumer", above, _of_work(work), watched):
         yield watched
 
 
@@ -34,12 +34,12 @@ def processing(spans: Spans, work: Work) -> Iterator[Watched]:
 def invoking(spans: Spans, work: Work, agent: AgentSettings) -> Iterator[Watched]:
     """What is done in here is its brain's work, in the words of OpenTelemetry's conventions for generative AI."""
     watched = Watched()
-    with _step(spans, f"invoke_agent {work.agent}", "internal", tracing.current(), _of_brain(work, agent), watched):
+    with _spanned(spans, f"invoke_agent {work.agent}", "internal", tracing.current(), _of_brain(work, agent), watched):
         yield watched
 
 
 @contextmanager
-def _step(
+def _spanned(
     spans: Spans, name: str, kind: tracing.Kind, above: tracing.Trace | None, attributes: dict[str, Value], watched: Watched
 ) -> Iterator[None]:
     trace, start = spans.child(above), time.time()

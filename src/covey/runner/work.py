@@ -63,7 +63,7 @@ class Work(msgspec.Struct, frozen=True):
 
     @property
     def traceparent(self) -> str | None:
-        """The step of a trace that it was made in, if it belongs to one."""
+        """The span of a trace that it was made in, if it belongs to one."""
         if self.task is not None:
             return self.task.traceparent
         return self.main.traceparent if self.main is not None else None

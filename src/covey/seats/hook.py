@@ -3,7 +3,7 @@
 What waits is told once, in few words; nothing waits, or no fleet runs: it prints nothing and ends with 0, quickly. It never keeps the
 assistant from its work: whatever goes wrong here is nobody's error there (COVEY_DEBUG=1 prints it).
 
-Beside the interpreter it imports only what one call over HTTP needs.
+Beside the interpreter it imports next to nothing.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from covey.client.lines import Line
-from covey.client.place import Place
+from covey.base.target import target_of
 from covey.seats import seat as seats
 from covey.seats import told
+from covey.seats.asking import get
 from covey.seats.seat import Seat
 from covey.seats.told import MOST_KEPT, Told
 
@@ -123,12 +123,9 @@ def told_by(kind: str, glance: Glance, so_far: Told) -> Event | None:
 def look(seat: Seat, mark: str, patience_s: float, **more: str) -> Glance:
     """What waits for the seat's agent."""
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in {"after": mark, **more}.items() if value)
-    place = Place(seat.api)
-    call = place.exchange("GET", f"/api/v1/agents/{quote(seat.agent, safe='')}/glance?{query}", seat.shown_token)
-    found = Line(place).call(call, patience_s)
-    if found.status != 200:
-        raise RuntimeError(f"HTTP status {found.status}")
-    glance: Glance = json.loads(found.body)
+    target = target_of(seat.api)
+    path = f"{target.path.rstrip('/')}/api/v1/agents/{quote(seat.agent, safe='')}/glance?{query}"
+    glance: Glance = json.loads(get(target, path, seat.shown_token, patience_s))
     return glance
 
 

@@ -40,7 +40,7 @@ def _once(path: Path, seat: seats.Seat) -> str:
         mark = so_far.mark if so_far is not None else ""
     try:
         glance = hook.look(seat, mark, WAIT_S + HOOK_S * 10, idle="true", wait=f"{WAIT_S:g}")
-    except (CoveyError, RuntimeError, ValueError):
+    except (CoveyError, OSError, ValueError):
         time.sleep(AGAIN_S)
         return ""
     with told.turn(seats.told_path(path)) as so_far:

@@ -10,19 +10,24 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 MOST_KEPT = 3
 """So often in a row an assistant is kept from stopping; then it may, whatever waits."""
 
 
-@dataclass
 class Told:
     """Up to which mark all was told, and how often in a row the assistant was kept from stopping."""
 
-    mark: str = ""
-    kept: int = 0
+    __slots__ = ("kept", "mark")
+
+    def __init__(self, mark: str = "", kept: int = 0) -> None:
+        self.mark = mark
+        self.kept = kept
+
+    def written(self) -> bytes:
+        """As it is kept."""
+        return json.dumps({"mark": self.mark, "kept": self.kept}).encode()
 
 
 @contextmanager
@@ -36,11 +41,11 @@ def turn(path: Path) -> Iterator[Told | None]:
             yield None
             return
         told = _read(handle)
-        before = asdict(told)
+        before = told.written()
         yield told
-        if asdict(told) != before:
+        if told.written() != before:
             os.ftruncate(handle, 0)
-            os.pwrite(handle, json.dumps(asdict(told)).encode(), 0)
+            os.pwrite(handle, told.written(), 0)
     finally:
         os.close(handle)
 

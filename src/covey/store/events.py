@@ -12,9 +12,11 @@ from covey.store.statements import statement
 from covey.store.transaction import Row, Transaction, relaxed
 
 AFTER = statement(__package__, "events_after")
+BEFORE = statement(__package__, "events_before")
 LAST = statement(__package__, "events_last")
 OF_SUBJECT = statement(__package__, "events_of_subject")
 OF_SUBJECT_AFTER = statement(__package__, "events_of_subject_after")
+FIRST_OF_SUBJECT = statement(__package__, "events_first_of_subject")
 OF_AGENT = statement(__package__, "events_of_agent")
 BOOKMARK = statement(__package__, "bookmark")
 SET_BOOKMARK = statement(__package__, "set_bookmark", is_quiet=True)
@@ -52,6 +54,8 @@ class Bookmark(NamedTuple):
 
 
 START = Bookmark(0, 0)
+END = Bookmark(2**62, 2**62)
+"""After every event that there will be."""
 
 
 class Event(NamedTuple):
@@ -88,12 +92,18 @@ def after(tx: Transaction, start: Bookmark, *, kinds: Sequence[str] = (), limit:
     """The events after a bookmark in order, of these kinds (or kind prefixes ending in `.`), or of all."""
     rows = tx.all(AFTER, xid=start.xid, seq=start.seq, limit=limit)
     bookmark = Bookmark(rows[-1].xid, rows[-1].seq) if rows else start
-    found = [
-        Event.from_row(row)
-        for row in rows
-        if not kinds or any(row.kind == kind or (kind.endswith(".") and row.kind.startswith(kind)) for kind in kinds)
-    ]
+    found = [Event.from_row(row) for row in rows if is_of(row.kind, kinds)]
     return Pages(found, bookmark, start, len(rows) == limit)
+
+
+def is_of(kind: str, kinds: Sequence[str]) -> bool:
+    """Whether a kind is one of these (or begins with one that ends in `.`); any is, of none. Pure."""
+    return not kinds or any(kind == each or (each.endswith(".") and kind.startswith(each)) for each in kinds)
+
+
+def before(tx: Transaction, end: Bookmark = END, *, limit: int = 200) -> list[Event]:
+    """The events before a bookmark, the latest first."""
+    return [Event.from_row(row) for row in tx.all(BEFORE, xid=end.xid, seq=end.seq, limit=limit)]
 
 
 def last(tx: Transaction) -> Bookmark:
@@ -115,6 +125,12 @@ def of_subject(tx: Transaction, subject: str, *, limit: int = 100) -> list[Event
 def of_subject_after(tx: Transaction, subject: str, start: Bookmark, *, limit: int = 100) -> list[Event]:
     """What happened to a message, task … after a bookmark, in the order in which every reader gets it."""
     return [Event.from_row(row) for row in tx.all(OF_SUBJECT_AFTER, subject=subject, xid=start.xid, seq=start.seq, limit=limit)]
+
+
+def first_of_subject(tx: Transaction, subject: str) -> Event | None:
+    """The first thing that happened to a message, task …, if it is still kept."""
+    row = tx.one(FIRST_OF_SUBJECT, subject=subject)
+    return Event.from_row(row) if row is not None else None
 
 
 def of_agent(tx: Transaction, agent: str, *, limit: int = 100) -> list[Event]:

@@ -1,6 +1,6 @@
 """What a commit comes to in a trace: the commit itself, and what its verbs say happened. Pure.
 
-A verb knows nothing of spans: it says what happened, and a step that is its own (a message, a task) it had from `tx.child`.
+A verb knows nothing of spans: it says what happened, and a span that is its own (a message, a task) it had from `tx.span`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Committed(NamedTuple):
 
     verb: str
     trace: Trace | None
-    """The step that called it."""
+    """The span that called it."""
     news: Sequence[Event]
     start: float
     end: float
@@ -56,8 +56,8 @@ NAMES: dict[str, str] = {
     "team.cancelled": "team end",
 }
 """The kinds of event that are spans, and what those are called."""
-_MADE = frozenset({"message.sent", "task.added"})
-"""Those that have a step of their own, which others go on from."""
+_MADE = frozenset({"message.sent", "task.added", "team.started"})
+"""Those that have a span of their own, which others go on from."""
 
 
 def spans_of(done: Committed, child: Callable[[Trace | None], Trace | None]) -> Iterator[Span]:
@@ -79,10 +79,9 @@ def _of_event(done: Committed, event: Event, child: Callable[[Trace | None], Tra
     told = tracing.parse(data.get("trace"))
     if name is None or told is None:
         return None
-    parent = tracing.parse(data.get("above")) or done.trace
     if event.kind in _MADE:
         trace: Trace | None = told
-        parent = parent if parent is not None and parent.trace_id == told.trace_id and parent != told else None
+        parent = tracing.parse(data.get("above"))
     else:
         trace, parent = child(told), told
     if trace is None:

@@ -11,7 +11,7 @@ import msgspec
 from covey.base import tracing
 from covey.base.errors import CoveyError
 from covey.base.ids import Ids
-from covey.base.tracing import UNRECORDED, Spans, Trace
+from covey.base.tracing import UNRECORDED, NewSpan, Spans, Trace
 from covey.store.statements import Statement
 
 Row = Any
@@ -91,7 +91,7 @@ class Transaction:
         self.writes = 0
         self._quiet = 0
         self.trace: Trace | None = None
-        """The step that called the verb; None if it belongs to no trace."""
+        """The span that called the verb; None if it belongs to no trace."""
         self.spans: Spans = UNRECORDED
         self._connection = connection
         self._ids = ids
@@ -146,7 +146,7 @@ class Transaction:
     ) -> None:
         """Write news: `kind` like `task.finished`, the agent it concerns, the id of the message, task … it is about.
 
-        `trace` is the traceparent of the step that they belong to, the caller's unless told otherwise.
+        `trace` is the traceparent of the span that they belong to, the caller's unless told otherwise.
         """
         if trace == CALLERS:
             trace = self.trace.header if self.trace is not None else None
@@ -154,9 +154,20 @@ class Transaction:
             data["trace"] = trace
         self.events.append(Event(self.now, kind, agent, subject, encode_json(data).decode()))
 
-    def child(self, parent: str | None = None) -> Trace | None:
-        """The step of something that this work makes and others go on from: below `parent`, a traceparent, or else the work's own step."""
-        return self.spans.child(tracing.parse(parent) or self.trace)
+    def span(self, above: str | None = None) -> NewSpan | None:
+        """The span of something that this work makes and others go on from: below `above`, a traceparent, or else the work's own span."""
+        parent = tracing.parse(above) or self.trace
+        trace = self.spans.child(parent)
+        return NewSpan(trace, parent if parent != trace else None) if trace is not None else None
+
+    @contextmanager
+    def at(self, span: NewSpan | None) -> Iterator[None]:
+        """What is said and made in here belongs to this span."""
+        before, self.trace = self.trace, span.trace if span is not None else self.trace
+        try:
+            yield
+        finally:
+            self.trace = before
 
     def ring(self, name: str) -> None:
         """Wake who listens under this name (an agent, `node`, `files` …) after the commit. It is a hint and may be lost."""

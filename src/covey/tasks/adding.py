@@ -6,9 +6,9 @@ import msgspec
 
 from covey.agents import configuring, roster
 from covey.agents.model import Caller
+from covey.base import tracing
 from covey.base.errors import Cycle, Forbidden, IdTaken, Invalid, NotFound
 from covey.base.ids import is_id
-from covey.base.tracing import told_of
 from covey.messages.model import TASK_LEVEL_S, order_of
 from covey.messages.sending import lock_id
 from covey.store import Row, Transaction, locking, statement
@@ -163,7 +163,7 @@ def _store(
     state = "blocked" if blockers else "queued"
     urgent, sort_key = order_of(checked.priority, tx.now, TASK_LEVEL_S)
     queue = queue_of(checked.agent, checked.capability, checked.priority)
-    step = tx.child(draft.traceparent)
+    span = tx.span(draft.traceparent)
     row = tx.one(
         ADD,
         id=ident,
@@ -191,7 +191,7 @@ def _store(
         estimated_s=checked.estimated_s,
         max_attempts=draft.max_attempts,
         visited=msgspec.json.encode([*visited, by.name] if by.kind == "agent" else visited).decode(),
-        traceparent=step.header if step is not None else draft.traceparent,
+        traceparent=span.header if span is not None else draft.traceparent,
         digest=checked.digest,
     )
     for need in needs:
@@ -207,7 +207,7 @@ def _store(
         parent=parent,
         priority=checked.priority,
         state=state,
-        **told_of(step, draft.traceparent),
+        **tracing.told(span),
     )
     if not blockers:
         ring_queue(tx, queue)

@@ -53,7 +53,7 @@ class Exporter:
         self._processor = BatchSpanProcessor(sender, schedule_delay_millis=EACH_S * 1000)
 
     def child(self, parent: Trace | None) -> Trace | None:
-        """A step below another one, or the first of a trace; of so large a share of traces all is sampled, of the others nothing."""
+        """A span below another one, or the first of a trace; of so large a share of traces all is sampled, of the others nothing."""
         span_id = _random(8)
         if parent is not None:
             return Trace(parent.trace_id, span_id, parent.sampled)

@@ -169,7 +169,7 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
 
         clockwork.check(faults, schedules)
     if webhooks:
-        from covey.base.config import webhooks as outgoing  # noqa: PLC0415 - ssl and ipaddress, for those who have webhooks
+        from covey.base.config import webhooks as outgoing  # noqa: PLC0415 - ipaddress and sockets, for those who have webhooks
 
         outgoing.check(faults, webhooks)
     if faults.found:

@@ -1,4 +1,4 @@
-"""Whether a webhook's keys can be used. Imported only where a webhook is: it costs ssl and ipaddress. No message repeats a secret."""
+"""Whether a webhook's keys can be used. Imported only where a webhook is: it costs ipaddress and sockets. No message repeats a secret."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _kinds(faults: Faults, at: At, kinds: Sequence[str]) -> None:
 
 def _secret(faults: Faults, at: At, secret: str | None) -> None:
     if secret and not (_VARIABLE.fullmatch(secret) or _SECRET.fullmatch(secret)):
-        faults.add(at, 'can\'t be used; allowed: "env:NAME", "whsec_" and base64, or at least 16 printable characters')
+        faults.add(at, 'can\'t be used; allowed: "env:NAME", "whsec_" and base64, or at least 16 printable characters without spaces')
 
 
 def _allow(faults: Faults, at: At, places: Sequence[str]) -> None:

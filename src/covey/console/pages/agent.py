@@ -71,7 +71,7 @@ def contacts_part(view: AgentView) -> Markup:
 
 def story_part(view: AgentView) -> Markup:
     """What happened to it, the latest first. Pure."""
-    return render("story.html", lines=lines_of(view.story))
+    return render("story.html", lines=lines_of(view.story, view.state["agentId"]))
 
 
 PARTS: dict[str, Part] = {"now": now_part, "work": work_part, "context": context_part, "contacts": contacts_part, "story": story_part}

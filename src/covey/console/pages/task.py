@@ -68,7 +68,7 @@ def tries_part(view: TaskView) -> Markup:
 
 def story_part(view: TaskView) -> Markup:
     """What happened to it, the latest first. Pure."""
-    return render("story.html", lines=lines_of(view.story))
+    return render("story.html", lines=lines_of(view.story, view.task.task_id))
 
 
 PARTS: dict[str, Part] = {"now": now_part, "outcome": outcome_part, "graph": graph_part, "tries": tries_part, "story": story_part}

@@ -5,7 +5,7 @@ import { Stream } from "./stream.js";
 const AGAIN_MS = 1_500; // a part fetches itself so often at most
 const AT_LEAST_MS = 15_000; // and so often at least: what time alone changes comes with no hint
 const WORDS = {
-  connecting: "connecting", live: "live", reconnecting: "reconnecting", offline: "offline", "signed-out": "signed out",
+  connecting: "connecting", live: "live", reconnecting: "reconnecting", offline: "offline", "signed-out": "signed out", stale: "not up to date",
 };
 
 const badge = document.getElementById("live");
@@ -15,14 +15,18 @@ const stale = new Set();
 let state = "connecting";
 let paused = sessionStorage.getItem("covey-paused") === "1";
 let missed = 0;
+const fallen = new Map(); // parts that could not fetch themselves, and why
 let fetchedAt = Date.now();
 let timer = null;
 let number = null;
 let epoch = null;
 
 function show() {
-  badge.dataset.state = paused ? "paused" : state;
-  badge.textContent = paused ? (missed ? `paused · ${missed} since` : "paused") : WORDS[state];
+  const [why] = fallen.values();
+  const now = state === "live" && why ? "stale" : state;
+  badge.dataset.state = paused ? "paused" : now;
+  badge.textContent = paused ? (missed ? `paused · ${missed} since` : "paused") : WORDS[now];
+  badge.title = why ?? "";
   pause.setAttribute("aria-pressed", String(paused));
   pause.textContent = paused ? "Go on" : "Pause";
 }
@@ -48,6 +52,14 @@ function soon() {
     stale.clear();
     for (const part of now) if (part.isConnected) part.dispatchEvent(new CustomEvent("refresh"));
   }, Math.max(0, fetchedAt + AGAIN_MS - Date.now()));
+}
+
+// what a part could not fetch it fetches again; until it can, the badge does not say live
+function fell(part, why) {
+  if (part?.dataset?.live === undefined) return;
+  fallen.set(part, why);
+  stale.add(part);
+  show();
 }
 
 function all() {
@@ -104,7 +116,14 @@ function connect() {
 
 pause.addEventListener("click", toggle);
 document.addEventListener("covey:pause", toggle);
-document.addEventListener("covey:notice", all); // something was done: look at once what became of it
+document.addEventListener("covey:notice", ({ target }) => {
+  if (target.dataset?.live === undefined) all(); // something was done: look at once what became of it
+});
+document.addEventListener("htmx:error", ({ detail }) => fell(detail.ctx?.sourceElement, "the fleet can't be reached"));
+document.addEventListener("htmx:response:error", ({ detail }) => fell(detail.ctx.sourceElement, `the answer was ${detail.ctx.response.status}`));
+document.addEventListener("htmx:after:swap", ({ detail }) => {
+  if (detail.ctx.response?.status < 400 && fallen.delete(detail.ctx.sourceElement)) show();
+});
 document.addEventListener("visibilitychange", soon);
 setInterval(() => Date.now() - fetchedAt >= AT_LEAST_MS && all(), 5_000);
 show();

@@ -64,7 +64,8 @@ function notice(text, level) {
   setTimeout(() => element.remove(), level === "bad" ? 15_000 : 6_000);
 }
 
-document.addEventListener("covey:notice", ({ detail }) => {
+document.addEventListener("covey:notice", ({ detail, target }) => {
+  if (target.dataset?.live !== undefined) return; // a part could not fetch itself, which the badge says
   const dialog = document.querySelector("dialog[open]");
   const said = dialog?.querySelector("[data-said]");
   if (detail.level === "bad" && said) {

@@ -11,7 +11,7 @@ from covey.agents.model import OPERATOR
 from covey.base.errors import CoveyError, IdTaken
 from covey.base.wire import fit
 from covey.messages import sending
-from covey.store import Row, statement
+from covey.store import Row, events, statement
 from covey.tasks import adding
 from covey.tasks.model import TaskDraft
 from covey.teams.runs import choosing
@@ -100,6 +100,7 @@ def _assign(look: Look, step: Step, worker: Worker) -> bool:
         project_id=draft.project_id,
         estimated_seconds=draft.estimated_seconds,
         max_attempts=draft.max_attempts,
+        traceparent=_span_of(look),
         data={"team": look.row.id, "step": step.place, "goal": fit(draft.goal, 4000)} | _inputs(look, step),
     )
     try:
@@ -113,6 +114,12 @@ def _assign(look: Look, step: Step, worker: Worker) -> bool:
     look.tx.run(STEP_OUT, run_id=look.row.id, place=step.place, worker=worker.name, task_id=task.task_id)
     look.tx.happened("team.assigned", agent=worker.name, subject=look.row.id, step=step.place, task=task.task_id)
     return True
+
+
+def _span_of(look: Look) -> str | None:
+    """The run's span in its trace, where spans are recorded: whoever drives the run is in one of its own, or in none."""
+    begun = events.first_of_subject(look.tx, look.row.id) if look.tx.spans.on else None
+    return begun.data.get("trace") if begun is not None and begun.kind == "team.started" else None
 
 
 def _inputs(look: Look, step: Step) -> dict[str, Any]:

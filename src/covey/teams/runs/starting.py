@@ -8,6 +8,7 @@ import msgspec
 
 from covey.agents import configuring, roster
 from covey.agents.model import Caller
+from covey.base import tracing
 from covey.base.errors import Conflict, Forbidden, IdTaken, Invalid
 from covey.messages.sending import lock_id
 from covey.store import Row, Transaction, statement
@@ -43,9 +44,12 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
         created_by=by.name,
         now=tx.now,
     )
-    tx.happened("team.started", agent=draft.supervisor, subject=ident, by=by.name, head=draft.goal[:120], mode=draft.mode, workers=workers)
-    if not asking.ask(tx, row, draft, by):
-        driving.begin(laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
+    span = tx.span()
+    with tx.at(span):
+        told = {"by": by.name, "head": draft.goal[:120], "mode": draft.mode} | tracing.told(span)
+        tx.happened("team.started", agent=draft.supervisor, subject=ident, workers=workers, **told)
+        if not asking.ask(tx, row, draft, by):
+            driving.begin(laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
     return reading.show(tx, ident)
 
 

@@ -1,2 +1,0 @@
--- Forget every sign-in.
-DELETE FROM sign_ins
