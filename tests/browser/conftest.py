@@ -36,7 +36,7 @@ CONFIG = '[fleet]\nlinks = "none"\ngateway = "off"\n' + "".join(f'[agents.{name}
 def missing() -> str:
     """What these tests lack on this machine; empty if they have all."""
     if importlib.util.find_spec("playwright") is None or importlib.util.find_spec("axe_playwright_python") is None:
-        return "playwright and axe-playwright-python are not installed: pip install 'covey[test-browser]'"
+        return "playwright and axe-playwright-python are not installed: pip install 'covey[test]'"
     return "" if CHROMIUM is not None else "there is no Chromium on this machine: apt-get install chromium"
 
 
