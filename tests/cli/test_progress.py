@@ -145,8 +145,8 @@ def test_long_commands_tell_how_much_there_is(covey: Covey, folder: Path, monkey
     assert whole(parts_of("backup", "all.tar.gz")) == {"copying the store", "packing"}
     assert whole(parts_of("restore", "all.tar.gz")) >= {"following the store's references", "copying the store"}
     assert "unpacking" in {what for what, _, _ in told}
-    assert whole(parts_of("export", "out")) >= {"messages", "events", "links", "files"}
-    assert whole(parts_of("import", "out")) >= {"messages", "links"}
+    assert whole(parts_of("export", "out")) >= {"messages", "events", "files"}
+    assert whole(parts_of("import", "out")) >= {"messages"}
 
 
 def test_at_a_real_terminal_a_backup_draws_its_bar_and_takes_it_away(covey: Covey, folder: Path) -> None:
@@ -154,9 +154,8 @@ def test_at_a_real_terminal_a_backup_draws_its_bar_and_takes_it_away(covey: Cove
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     environ = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80"}
-    ran = subprocess.run(
-        [sys.executable, "-m", "covey", "db", "backup", "one.db"], stderr=theirs, stdout=subprocess.PIPE, env=environ, timeout=60
-    )
+    command = [sys.executable, "-m", "covey", "db", "backup", "one.db"]
+    ran = subprocess.run(command, check=False, stderr=theirs, stdout=subprocess.PIPE, env=environ, timeout=60)
     os.close(theirs)
     drawn = os.read(ours, 65536).decode()
     os.close(ours)

@@ -63,7 +63,9 @@ def show(tx: Transaction, ident: str, *, results: bool = True, bound: Bound = EV
     run.results = steps
     run.workers = _workers(tx, names, steps)
     run.teams = [_part(group, steps) for group in groups_of(names, draft.span)]
-    run.comparison = compared(steps) if draft.mode == "broadcast" and not any(step.left_out for step in steps) else None
+    # answers of which only a part is known can't be told to be the same
+    known = not any(step.left_out and step.success for step in steps)
+    run.comparison = compared(steps) if draft.mode == "broadcast" and known else None
     if run.is_open:
         whole = aggregated([result_of(step) for step in steps])
         run.quality_score, run.summary = whole["quality_score"], whole["summary"]
