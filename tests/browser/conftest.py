@@ -29,14 +29,14 @@ def think(turn):
         time.sleep(0.5)
     return f"{turn.agent} did it"
 """
-AGENTS = ("chief", "coder", "intel", "devops")
+AGENTS = ("chief", "coder", "intel", "devops", "comms")
 CONFIG = '[fleet]\nlinks = "none"\ngateway = "off"\n' + "".join(f'[agents.{name}]\nbrain = "brain:think"\n' for name in AGENTS)
 
 
 def missing() -> str:
     """What these tests lack on this machine; empty if they have all."""
     if importlib.util.find_spec("playwright") is None or importlib.util.find_spec("axe_playwright_python") is None:
-        return "playwright and axe-playwright-python are not installed: pip install 'covey[test-browser]'"
+        return "playwright and axe-playwright-python are not installed: pip install 'covey[test]'"
     return "" if CHROMIUM is not None else "there is no Chromium on this machine: apt-get install chromium"
 
 
@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningFleet]:
-    """Four agents with quick brains that are not linked yet; they run."""
+    """Five agents with quick brains that are not linked yet; they run."""
     folder = tmp_path_factory.mktemp("console")
     (folder / "brain.py").write_text(BRAIN)
     (folder / "covey.toml").write_text(CONFIG)

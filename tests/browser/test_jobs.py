@@ -17,7 +17,7 @@ def test_agents_are_linked_given_a_quota_and_a_message_beyond_it_waits_and_is_ca
     assert "intel" in person.do(row.get_by_role("button", name="Link"))
     linked = page.locator("#links tr", has=page.get_by_role("link", name="intel", exact=True))
     linked.locator(".state[data-state=linked]").wait_for()
-    person.do(linked.get_by_role("button", name="Limits"), messages="2", debounce="0")
+    person.do(linked.get_by_role("button", name="Limits"), messagesPerWindow="2", debounceS="0")
     page.get_by_text("0 of 2").first.wait_for()
 
     for number in range(3):
@@ -27,7 +27,7 @@ def test_agents_are_linked_given_a_quota_and_a_message_beyond_it_waits_and_is_ca
     person.go("/deferred")
     waiting = page.locator("table.rows tbody tr", has_text="number 2")
     waiting.wait_for()
-    said = person.do(waiting.get_by_role("button", name="Cancel"))
+    said = person.do(waiting.get_by_role("button", name="Cancel", exact=True))
     assert "cancelled" in said.lower() or "taken back" in said.lower(), said
     page.get_by_text("No mail waits for credit").wait_for()
     assert fleet.json("deferred", "list")["items"] == []
@@ -53,7 +53,7 @@ def test_a_killed_agent_is_seen_to_come_back_without_a_reload(person: Person) ->
     page.evaluate("window.loadedOnce = true")
     before = fleet.kill("intel")
     fleet.serving_again("intel", before)
-    page.locator("#story").get_by_text("agent.exited").first.wait_for()
+    page.locator("#story").locator(".state", has_text="agent.started").nth(1).wait_for()
     now = fleet.marker("intel")
     assert now is not None
     page.locator("#now").get_by_text(str(now.pid)).wait_for()
@@ -66,7 +66,9 @@ def test_a_vote_is_followed_and_closed(person: Person) -> None:
     page, fleet = person.page, person.fleet
     for name in ("coder", "intel", "devops"):
         fleet.covey("pause", name)
-    ident = fleet.json("vote", "open", "Which store?", "--voters", "coder,intel,devops", "--option", "SQLite", "--option", "files")["voteId"]
+    ident = fleet.json("vote", "open", "Which store?", "--voters", "coder,intel,devops", "--option", "SQLite", "--option", "files")[
+        "voteId"
+    ]
     person.go("/votes")
     page.get_by_role("link", name="Which store?").click()
     page.get_by_text("0 of 3").first.wait_for()
@@ -74,7 +76,7 @@ def test_a_vote_is_followed_and_closed(person: Person) -> None:
         fleet.covey("vote", "cast", ident, choice, "--from", name)
     page.get_by_text("3 of 3").first.wait_for()
     if fleet.json("vote", "show", ident)["state"] != "closed":
-        person.do(page.locator("#now").get_by_role("button", name="Close"))
+        person.do(page.locator("#now").get_by_role("button", name="Close and count"))
     page.locator("#result").get_by_text("SQLite").first.wait_for()
     assert fleet.json("vote", "show", ident)["result"]["winner"] == "SQLite"
     for name in ("coder", "intel", "devops"):
@@ -85,7 +87,7 @@ def test_a_vote_is_followed_and_closed(person: Person) -> None:
 def test_a_team_run_is_followed_to_its_end(person: Person) -> None:
     page, fleet = person.page, person.fleet
     person.go("/teams")
-    run = fleet.begin("team", "run", "Look into it slowly", "--type", "research", "--workers", "coder,intel,devops")
+    run = fleet.begin("team", "run", "Look into it slowly", "--type", "research", "--workers", "coder,intel,comms")
     page.get_by_role("link", name="Look into it slowly").click()
     page.locator("#tree .state[data-state=done]").first.wait_for()
     page.locator("#outcome").get_by_text("did it").first.wait_for(timeout=60_000)

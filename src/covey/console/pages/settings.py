@@ -25,7 +25,10 @@ from covey.doors.operations import Nothing
 PLACE = Place("/settings", "Settings")
 GROUPS: tuple[tuple[str, frozenset[str]], ...] = (
     ("Who leads", frozenset({"lead", "deputy", "notify"})),
-    ("Addresses", frozenset({"host", "base_port", "console_port", "gateway_port", "allowed_hosts", "open_metrics", "open_status"})),
+    (
+        "Addresses",
+        frozenset({"host", "base_port", "console_port", "gateway", "gateway_port", "allowed_hosts", "open_metrics", "open_status"}),
+    ),
     ("Places and store", frozenset({"data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "tokens"})),
     ("Mail and links", frozenset({"links", "limits", "digest_s", "wake_debounce_s", "wait_s"})),
     ("Work", frozenset({"lease_s", "estimate_s", "idle_timeout_s", "hard_cap_s", "cycle_s"})),
