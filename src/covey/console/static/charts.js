@@ -6,21 +6,39 @@ function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+
+function said(value, unit) {
+  if (value == null) return "–";
+  return unit === "$" ? `$${short.format(value)}` : `${short.format(value)}${unit === "%" || !unit ? unit : ` ${unit}`}`;
+}
+
+// from zero on, and to a hundred where shares are drawn
+function heights(look) {
+  return (_, low, high) => (look === "shares" ? [0, 100] : high > 0 ? [0, uPlot.rangeNum(0, high, 0.1, true)[1]] : [0, 1]);
+}
+
+function lookOf(look, place, several) {
+  const stroke = color(`--chart-${place + 1}`);
+  if (look !== "bars") return { stroke, width: 2, spanGaps: true, points: { show: true, size: 4 }, dash: place ? [6, 3] : undefined }; // told apart without colour too
+  const align = several ? (place ? 1 : -1) : 0;
+  return { stroke, width: 1, fill: place ? undefined : stroke, points: { show: false }, paths: uPlot.paths.bars({ size: [several ? 0.4 : 0.7, 24], align }) };
+}
+
 function options(element, source) {
   const axis = { stroke: color("--quiet"), grid: { stroke: color("--pico-muted-border-color"), width: 1 }, ticks: { show: false } };
-  const unit = source.dataset.unit;
-  const value = (_, v) => (v == null ? "–" : `${v.toPrecision(3)} ${unit}`);
+  const { unit, look } = source.dataset;
+  const labels = source.dataset.series.split("|");
+  const value = (_, v) => said(v, unit);
   return {
     width: Math.max(240, element.clientWidth),
-    height: 240,
-    axes: [{ ...axis }, { ...axis, size: 60, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
-    series: [
-      {},
-      ...source.dataset.series.split("|").map((label, place) => ({
-        label, value, stroke: color(`--chart-${place + 1}`), width: 2, spanGaps: true, points: { show: true, size: 4 },
-        dash: place ? [6, 3] : undefined, // told apart without colour too
-      })),
+    height: 220,
+    scales: { y: { range: heights(look) } },
+    axes: [
+      { ...axis },
+      { ...axis, size: 60, incrs: look === "bars" && !unit ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000] : undefined, values: (_, ticks) => ticks.map((tick) => said(tick, unit)) },
     ],
+    series: [{}, ...labels.map((label, place) => ({ label, value, ...lookOf(look, place, labels.length > 1) }))],
   };
 }
 
