@@ -116,10 +116,24 @@ def _once(server: Any, *tools: str) -> list[list[float]]:
             process.join(30)
 
 
+async def _sends_alone(path: Path) -> list[float]:
+    """How long the verb takes by itself, durable, one call after the other."""
+    found = []
+    async with store_in(path) as store:
+        for number in range(WARM + CALLS):
+            words = draft("devops", f"figure number {number} of an ordinary length, as agents write")
+            began = time.perf_counter()
+            await store.write(sending.send, words, as_agent("coder"))
+            found.append(time.perf_counter() - began)
+    return found[WARM:]
+
+
 def measure() -> list[Figure]:
     """Half of the calls are quicker than this."""
     (bare,) = _once(_serve_bare, "hello")
-    beside = f"{ms(percentile(bare, 0.5))} a bare tool"
+    with folder() as path:
+        alone = asyncio.run(_sends_alone(path))
+    beside = f"{ms(percentile(bare, 0.5))} a bare tool, {ms(percentile(alone, 0.5))} the send by itself"
     figures = []
     for tool, times in zip(("inbox", "send_agent_message"), _once(_serve_ours, "inbox", "send_agent_message"), strict=True):
         half = percentile(times, 0.5)

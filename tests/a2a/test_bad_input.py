@@ -187,3 +187,17 @@ async def test_nobody_waits_on_for_a_client_that_has_left(world: MakeWorld) -> N
         await until(lambda: here.waiting() == 0, "nobody waits any more")
         brain.go_on.set()
     del reader
+
+
+async def test_calls_of_0_3_are_answered_as_json_rpc_has_it(world: MakeWorld) -> None:
+    async with world(done()) as here:
+        given = {"kind": "message", "messageId": "m1", "role": "user", "parts": [{"kind": "text", "text": "Count"}]}
+        task = (await call(here.url, "message/send", {"message": given}, headers=bearer("operator"), version="0.3"))["result"]
+        params = {"id": task["id"], "pushNotificationConfigId": "x"}
+        removed = await call(here.url, "tasks/pushNotificationConfig/delete", params, headers=bearer("operator"), version="0.3")
+        wrong = await call(here.url, "message/send", {"message": {"kind": "message"}}, headers=bearer("operator"), version="0.3")
+        missing = await call(here.url, "tasks/get", {"id": "nothing"}, headers=bearer("operator"), version="")
+    assert (task["kind"], task["status"]["state"]) == ("task", "completed")
+    assert removed == {"id": 1, "jsonrpc": "2.0", "result": None}
+    assert wrong["error"]["code"] == -32602
+    assert missing["error"]["code"] == -32001

@@ -16,9 +16,11 @@ from starlette.routing import Route
 
 from covey.agents import configuring
 from covey.agents.model import THE_OPERATOR
+from covey.base import tracing
 from covey.base.clock import SystemClock
 from covey.base.errors import Misconfigured
 from covey.base.settings import AgentSettings, BrainSettings
+from covey.base.tracing import Trace
 from covey.brains.launching import Site
 from covey.brains.making import make
 from covey.brains.model import Brain, Hands, Outcome, Turn
@@ -91,6 +93,15 @@ async def test_a_task_is_done_there_and_its_progress_told_here(world: MakeWorld)
     assert (outcome.kind, outcome.summary) == ("done", "done\n\na, b")
     assert there.turns[0].task is not None
     assert there.turns[0].task.description == "Count the files"
+
+
+async def test_the_trace_goes_on_in_the_other_system(world: MakeWorld) -> None:
+    there, span = done(), Trace("1" * 32, "2" * 16)
+    async with world(there) as here, calling(remote(here.agent_url)) as brain:
+        with tracing.entered(span):
+            await asyncio.wait_for(brain.think(a_turn(), StoreHands(here.store)), 20)
+    assert there.turns[0].task is not None
+    assert there.turns[0].task.traceparent == span.header, "handed on as it came, since nothing is recorded there"
 
 
 async def heard(hands: StoreHands, word: str) -> None:

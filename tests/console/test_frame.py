@@ -26,7 +26,17 @@ STATIC = Path(covey.console.__file__).parent / "static"
 TEMPLATES = Path(covey.console.__file__).parent / "templates"
 VENDOR = tomllib.loads((STATIC / "vendor" / "VENDOR.toml").read_text())["file"]
 ONLY_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-WHOLE = ["/sign-in", "/", "/agents/coder"]
+WHOLE = [
+    "/sign-in",
+    "/",
+    "/agents/coder",
+    "/contacts",
+    "/contacts/coder",
+    "/contacts/chief/coder",
+    "/deferred",
+    "/dead-letters",
+    "/settings",
+]
 PAGE_BYTES = 100_000
 
 

@@ -44,6 +44,7 @@ async def test_the_open_ones_come_first_then_the_ended_each_newest_first(person:
     assert ids_in(await person.part("/incidents/~rows?agent=sales&state=open")) == []
     other = await begin(person.store, "ops", "hung")
     assert ids_in(await person.part("/incidents/~rows?kind=hung")) == [other]
+    assert ids_in(await person.part("/incidents/~rows?agent=ops")) == [other, four]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 7, 20])

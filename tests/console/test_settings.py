@@ -47,7 +47,7 @@ def origins_of(settings: Settings, origins: Origins) -> dict[str, str]:
 def test_each_setting_says_where_it_comes_from(tmp_path: Path) -> None:
     settings = load_text(FILE, root=tmp_path, environ={"COVEY_STALE_S": "70"}, flags={"wait_s": 100})
     found = origins_of(
-        settings, Origins("covey.toml", frozenset({"fleet.lease_s", "planning.turns"}), {"stale_s": "environment", "wait_s": "flag"})
+        settings, Origins("covey.toml", {"fleet.lease_s": 90, "planning.turns": 50}, {"stale_s": "environment", "wait_s": "flag"})
     )
     assert {key: found[key] for key in ("lease_s", "turns", "stale_s", "wait_s", "cycle_s", "usd", "data_dir", "lead")} == {
         "lease_s": "covey.toml",
@@ -67,6 +67,15 @@ def test_what_was_taken_out_of_the_file_since_the_start_is_not_called_a_default(
     assert (found["lease_s"], found["turns"], found["cycle_s"]) == ("an earlier covey.toml", "an earlier covey.toml", "default")
 
 
+def test_what_the_file_says_by_now_is_not_called_in_force(tmp_path: Path) -> None:
+    settings = load_text(FILE, root=tmp_path, flags={"wait_s": 100})
+    file = {"fleet.lease_s": 80, "fleet.stall_s": 1700, "fleet.store": "postgresql://other", "fleet.wait_s": 5, "planning.turns": 50}
+    groups = groups_of(settings, Origins("covey.toml", file, {"wait_s": "flag"}))
+    lines = {line.key: line for group in groups for line in group.lines}
+    assert (lines["lease_s"].origin, lines["stall_s"].origin) == ("an earlier covey.toml", "default")
+    assert {key for key, line in lines.items() if line.pending} == {"lease_s", "stall_s"}
+
+
 def test_every_key_of_the_fleet_is_shown_once_and_no_group_names_one_that_is_none() -> None:
     shown = [line.key for group in groups_of(EIGHT, NOTHING_KNOWN)[: len(GROUPS)] for line in group.lines]
     assert len(shown) == len(set(shown))
@@ -83,18 +92,18 @@ def test_what_was_given_at_the_start_is_kept_with_where_it_came_from(tmp_path: P
     outer.remember(settings, {"wait_s": 100, "dir": None}, environ, file)
     assert outer.given(settings) == {"stale_s": 70.0, "wait_s": 100.0}
     assert outer.origins(settings) == Origins(
-        str(file), frozenset({"fleet.lease_s", "planning.usd"}), {"stale_s": "environment", "wait_s": "flag"}
+        str(file), {"fleet.lease_s": 90, "planning.usd": 1}, {"stale_s": "environment", "wait_s": "flag"}
     )
     file.write_text("[fleet\n")
-    assert outer.origins(settings).written == frozenset()
+    assert outer.origins(settings).written == {}
     file.unlink()
-    assert outer.origins(settings) == Origins("", frozenset(), {"stale_s": "environment", "wait_s": "flag"})
+    assert outer.origins(settings) == Origins("", {}, {"stale_s": "environment", "wait_s": "flag"})
 
 
 def test_a_fleet_that_was_started_before_this_was_kept_has_the_file_beside_its_root(tmp_path: Path) -> None:
     (tmp_path / "covey.toml").write_text("[fleet]\nlease_s = 90\n")
     settings = load_text("", root=tmp_path)
-    assert outer.origins(settings) == Origins(str(tmp_path / "covey.toml"), frozenset({"fleet.lease_s"}), {})
+    assert outer.origins(settings) == Origins(str(tmp_path / "covey.toml"), {"fleet.lease_s": 90}, {})
 
 
 # the page
@@ -110,6 +119,9 @@ async def test_no_secret_and_no_token_is_on_the_page(person: Person, tmp_path: P
     assert all(token_of(name) not in page.source for name in ("operator", "coder"))
     assert "covey config apply" in page.text
     assert "1 min 30 s" in page.text
+    assert "differs" not in page.text
+    person.console.origins = lambda _: Origins("covey.toml", {"fleet.lease_s": 80}, {})
+    assert "The file says something else by now" in (await person.part("/settings/force")).text
 
 
 @rule("P3")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -16,7 +16,8 @@ from covey.base.settings import Settings
 from covey.console import downloads
 from covey.console.bulk import filter_in_words
 from covey.console.downloads import whole
-from covey.console.pages.overview import AGENTS, AgentsQuery
+from covey.console.looking import LOOKED_AT, picked
+from covey.console.pages.agents import AGENTS, AgentsQuery
 from covey.console.tables import Column, Filter, Query, Slice, Table, rows_of, sliced, text_of
 from covey.store import Transaction
 from tests.conftest import EIGHT
@@ -102,6 +103,23 @@ async def test_a_file_goes_through_all_pages_up_to_its_bound(person: Person) -> 
     assert [row["n"] for row in found.items] == list(range(24, -1, -1))
     cut = await person.store.read(whole, TABLE, Query(), EIGHT, 10)
     assert (len(cut.items), cut.cursor) == (10, "10")
+
+
+class Part(NamedTuple):
+    """A part of a list of numbers."""
+
+    items: list[int]
+    cursor: int | None
+
+
+def test_rows_that_fit_are_picked_until_there_are_enough_and_the_cursor_stands_where_the_looking_ended() -> None:
+    def part(start: int | None) -> Part:
+        first = start or 0
+        return Part(list(range(first, min(first + 10, 3_000))), first + 10 if first + 10 < 3_000 else None)
+
+    assert picked(part, lambda n: n % 4 == 0, None, 10) == Slice([*range(0, 40, 4)], "40")
+    assert picked(part, lambda n: n == 2_999, 2_985, 10) == Slice([2_999], None)
+    assert picked(part, lambda n: n == 2_999, None, 10) == Slice([], str(LOOKED_AT))
 
 
 # the agents

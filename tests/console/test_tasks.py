@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from covey.agents.model import THE_OPERATOR
-from covey.console import graph
+from covey.console import graph, looking
 from covey.console.pages import tasks as tasks_page
 from covey.reports.task_graph import Graph, Knot, Tie, around
 from covey.store import Store
@@ -51,7 +51,7 @@ async def test_pages_of_tasks_go_on_without_a_gap_and_words_are_looked_for_beyon
     assert [task.task_id for part in (first, second, third) for task in part.items] == [f"t{n}" for n in range(11, -1, -1)]
     assert third.cursor is None
     assert [task.task_id for task in (await person.store.read(read, query(q="needle"), person.door.settings, 5)).items] == ["t0"]
-    monkeypatch.setattr(tasks_page, "LOOKED_AT", 5)
+    monkeypatch.setattr(looking, "LOOKED_AT", 5)
     not_yet = await person.store.read(read, query(q="needle"), person.door.settings, 5)
     assert (not_yet.items, not_yet.cursor) == ([], first.cursor)
 

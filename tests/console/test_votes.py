@@ -129,6 +129,14 @@ async def test_a_vote_is_opened_as_the_operators(person: Person) -> None:
 
 
 @ONLY_SQLITE
+async def test_a_question_that_needs_words_begins_at_its_first_field_any_other_at_leaving_it(person: Person) -> None:
+    await opened(person.store, "one")
+    form, question = await person.part("/votes/~new"), await person.part("/votes/one/close")
+    assert [found["name"] for _, found in form.tags if "autofocus" in found] == ["topic"]
+    assert ["data-close" in found for _, found in question.tags if "autofocus" in found] == [True]
+
+
+@ONLY_SQLITE
 @pytest.mark.parametrize(
     "form",
     [

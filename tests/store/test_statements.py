@@ -48,6 +48,8 @@ ALLOWED = {
     "store:events_prune": "the first N by number",
     "store:events_size": "the first, the last and the last N by number",
     "tasks:counts": "a count of everything, over a small index",
+    "tasks:list_open": "what is open, where that is a few thousand at most",
+    "tasks:open_up_to": "what is open, N at most",
     "tasks:leases": "once, after a restore",
     "tasks:queues": "a count of what is ready, over its index",
     "tasks:waiting": "what is ready, in its order, N at most",

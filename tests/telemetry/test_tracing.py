@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from covey.base import tracing
 from covey.base.tracing import UNRECORDED, Trace, parse
+from covey.brains.launching import Site, environment
+from tests.conftest import EIGHT
 
 HEADER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -65,3 +67,10 @@ def test_where_nothing_is_recorded_a_step_is_handed_on() -> None:
     assert UNRECORDED.child(step) == step
     assert UNRECORDED.child(None) is None
     assert not UNRECORDED.on
+
+
+def test_a_brains_process_finds_its_span_in_its_environment() -> None:
+    coder, site = EIGHT.agents[1], Site()
+    assert "TRACEPARENT" not in environment(coder, site, "run_1", ours={})
+    with tracing.entered(parse(HEADER)):
+        assert environment(coder, site, "run_1", ours={"TRACEPARENT": "the operator's"})["TRACEPARENT"] == HEADER

@@ -21,6 +21,8 @@ from covey.doors.door import FleetDoor
 from covey.store import Transaction
 
 GRACE_S = 1.0
+CALLS = 800
+"""So many at once; whoever comes then is told that nothing is left."""
 _CODES = {
     "unauthorized": grpc.StatusCode.UNAUTHENTICATED,
     "forbidden": grpc.StatusCode.PERMISSION_DENIED,
@@ -48,7 +50,7 @@ async def serve(door: FleetDoor, service: Service, host: str, port: int) -> Grpc
         PortTaken: The port can't be had.
     """
     options = [("grpc.max_receive_message_length", REQUEST_BYTES), ("grpc.so_reuseport", 0)]
-    server = grpc.aio.server(interceptors=[Admitting(door)], options=options)
+    server = grpc.aio.server(interceptors=[Admitting(door)], options=options, maximum_concurrent_rpcs=CALLS)
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(service, GrpcContexts(PROTOCOL_VERSION_1_0)), server)  # type: ignore[no-untyped-call]  # generated
     a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(CompatGrpcHandler(service, GrpcContexts(PROTOCOL_VERSION_0_3)), server)  # type: ignore[no-untyped-call]  # likewise
     try:

@@ -37,7 +37,8 @@ class Pusher:
 
     def __init__(self, door: FleetDoor) -> None:
         self._door = door
-        self._client = client(Allowed(door.settings.a2a.allow_private), timeout=TIMEOUT)
+        self._allowed = door.settings.a2a.allow_private
+        self._client = client(Allowed(self._allowed), timeout=TIMEOUT)
         self._rung = asyncio.Event()
         self._at_once = asyncio.Semaphore(AT_ONCE)
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -65,12 +66,20 @@ class Pusher:
 
     async def one_round(self) -> None:
         """Begin to push to each place for which there is news, unless it is being pushed to already."""
+        await self._heed_settings()
         for push in await self._door.store.read(pushing.due):
             key = push.task_id, push.id
             if key not in self._busy:
                 task = asyncio.create_task(self._push_all(push))
                 self._busy[key] = task
                 task.add_done_callback(lambda _, key=key: self._busy.pop(key, None))  # type: ignore[misc]
+
+    async def _heed_settings(self) -> None:
+        """Where may be pushed to is as the settings say now; what is under way is tried again."""
+        allowed = self._door.settings.a2a.allow_private
+        if allowed != self._allowed:
+            before, self._allowed, self._client = self._client, allowed, client(Allowed(allowed), timeout=TIMEOUT)
+            await before.aclose()
 
     async def idle(self) -> None:
         """Return once nothing is being pushed."""

@@ -51,16 +51,19 @@ class Rpc:
         """Answer one request."""
         response = await self._dispatcher.handle_requests(Request(scope, receive))
         if isinstance(response, JSONResponse):
-            response = _with_the_right_code(response)
+            response = _put_right(response)
         await response(scope, receive, send)
 
 
-def _with_the_right_code(response: JSONResponse) -> JSONResponse:
-    """The package answers wrong parameters in 0.3 as a wrong request; JSON-RPC has a code of its own for them."""
-    if _WRONG_PARAMS not in bytes(response.body):
+def _put_right(response: JSONResponse) -> JSONResponse:
+    """What the package answers to calls of 0.3, as JSON-RPC has it: wrong parameters have a code of their own, and null is a result."""
+    raw = bytes(response.body)
+    if _WRONG_PARAMS not in raw and (b'"result"' in raw or b'"error"' in raw):
         return response
-    body = msgspec.json.decode(response.body)
+    body = msgspec.json.decode(raw)
     error = body.get("error", {})
+    if "result" not in body and not error:
+        return JSONResponse(body | {"result": None})
     if error.get("code") != INVALID_REQUEST or "validation error" not in str(error.get("data")):
         return response
     body["error"] = {"code": INVALID_PARAMS, "message": "Invalid params", "data": error["data"]}

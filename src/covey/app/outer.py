@@ -57,4 +57,4 @@ def origins(settings: Settings) -> Origins:
     except (OSError, msgspec.DecodeError, msgspec.ValidationError):
         kept = Kept()
     file = Path(kept.file) if kept.file else Path(settings.root) / FILE_NAME
-    return Origins(str(file), written(file), kept.outer) if file.is_file() else Origins("", frozenset(), kept.outer)
+    return Origins(str(file), written(file), kept.outer) if file.is_file() else Origins("", {}, kept.outer)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from covey.base import tracing, wire
+from covey.base import wire
 from covey.base.brain_options import CommandOptions
 from covey.base.errors import Misconfigured
 from covey.base.settings import AgentSettings
@@ -44,7 +44,7 @@ class CommandBrain:
     async def ran(self, command: tuple[str, ...], given: bytes, turn: Turn, hands: Hands, read: Read | None = None) -> Outcome:
         """What a program made of its input, as this agent's brain; `read` finds progress in its output."""
         settings = self._settings
-        env = environment(settings, self._site, turn.run_id, self._account) | session_of(turn) | trace_of()
+        env = environment(settings, self._site, turn.run_id, self._account) | session_of(turn)
         launch = Launch(command, settings.cwd, env, self._account)
         limit = time_limit(turn, settings)
         try:
@@ -81,12 +81,6 @@ def options_of(options: dict[str, Any]) -> CommandOptions:
 def session_of(turn: Turn) -> dict[str, str]:
     """The variables by which a program with sessions of its own knows in which to work, and whether to begin it (C5a)."""
     return {"COVEY_SESSION": turn.session, "COVEY_FRESH": "1" if turn.fresh else "0"}
-
-
-def trace_of() -> dict[str, str]:
-    """The variable by which a program that traces its own work goes on from here; none where there is no trace."""
-    trace = tracing.current()
-    return {"TRACEPARENT": trace.header} if trace is not None else {}
 
 
 def input_of(turn: Turn) -> bytes:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from covey.base import tracing
 from covey.base.clock import Clock, SystemClock
 from covey.base.ending import RUN_VARIABLE
 from covey.base.errors import Failed, Misconfigured
@@ -105,7 +106,8 @@ def environment(
 ) -> dict[str, str]:
     """The whole environment of a brain's process: the little of ours that is passed on, the agent's `env`, its own address and token.
 
-    COVEY_RUN marks it and all that it starts (K4c). `ours` is os.environ unless told.
+    COVEY_RUN marks it and all that it starts (K4c). By TRACEPARENT a program that traces its own work goes on from here, where there is a
+    trace. `ours` is os.environ unless told.
     """
     ours = os.environ if ours is None else ours
     found = {name: value for name, value in ours.items() if name in PASSED_ON or name.startswith("LC_")}
@@ -113,7 +115,8 @@ def environment(
     if account is not None:
         found |= {"HOME": account.home, "USER": account.name}
     marks = {"COVEY_AGENT": settings.id, RUN_VARIABLE: run_id, "COVEY_URL": site.url, "COVEY_TOKEN": site.token}
-    return found | {"TERM": "dumb"} | settings.env | marks
+    trace = tracing.current()
+    return found | {"TERM": "dumb"} | settings.env | marks | ({"TRACEPARENT": trace.header} if trace is not None else {})
 
 
 class NotStarted(Failed):

@@ -7,6 +7,7 @@ from covey.console.console import Console, OriginsOf, Printed, nothing_known, no
 from covey.console.pages import (
     agent,
     agent_acts,
+    agents,
     budget_acts,
     contact,
     contact_acts,
@@ -43,7 +44,7 @@ from covey.console.rendering import Place
 from covey.doors.door import FleetDoor
 
 PAGES = (
-    *(overview, agent, agent_acts),
+    *(overview, agents, agent, agent_acts),
     *(tasks, task_acts, task),
     *(threads, thread_acts, thread),
     *(contacts, contact, contact_acts),

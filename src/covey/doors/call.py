@@ -178,9 +178,10 @@ class Call(Generic[Q, B]):
         """Send what an application mounted here answers by itself."""
         if message["type"] == "http.response.start":
             self.started = True
+            ours = {b"date": date(int(self.door.clock.wall())), **dict(_ALWAYS)}
             given = [(bytes(name).lower(), value) for name, value in message.get("headers", ())]
-            ours = [(b"date", date(int(self.door.clock.wall()))), *_ALWAYS]
-            message = {**message, "headers": [*given, *(each for each in ours if each[0] not in dict(given))]}
+            missing = ours.keys() - dict(given).keys()
+            message = {**message, "headers": [*given, *((name, ours[name]) for name in missing)]}
         await self._send(message)
 
     async def answer(self, answer: Answer) -> None:

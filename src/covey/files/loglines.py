@@ -56,6 +56,7 @@ TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("task.failed", (TASK_METRICS,)),
     ("task.cancelled", (TASK_METRICS,)),
     ("task.retried", (TASK_METRICS,)),
+    ("run.", (TASK_METRICS,)),
     ("context.", (CONTEXT_METRICS,)),
 )
 """The first kind, or beginning of one, that fits says in which logs of the fleet an event stands; it stands in its agent's too."""

@@ -78,8 +78,8 @@ def _of_brain(work: Work, agent: AgentSettings) -> dict[str, Value]:
         "covey.brain": brain.kind,
     }
     if brain.kind == "model":
-        provider, _, model = brain.target.rpartition(":")
-        found |= {"gen_ai.provider.name": provider or "covey", "gen_ai.request.model": model}
+        provider, named, model = brain.target.partition(":")
+        found |= {"gen_ai.provider.name": provider, "gen_ai.request.model": model} if named else {"gen_ai.request.model": brain.target}
     return found
 
 

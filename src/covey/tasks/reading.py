@@ -6,12 +6,16 @@ from typing import NamedTuple
 
 from covey.base.errors import NotFound
 from covey.store import Row, Transaction, statement
-from covey.tasks.model import Task
+from covey.store.statements import Statement
+from covey.tasks.model import OPEN, Task
 
 FIND = statement(__package__, "find")
 NEEDS = statement(__package__, "needs")
 LIST = statement(__package__, "list")
 LIST_BROKEN = statement(__package__, "list_broken")
+LIST_OPEN = statement(__package__, "list_open")
+LIST_RUNNING = statement(__package__, "list_running")
+OPEN_UP_TO = statement(__package__, "open_up_to")
 QUEUED_OF = statement(__package__, "queued_of")
 BLOCKED_OF = statement(__package__, "blocked_of")
 CURRENT = statement(__package__, "current")
@@ -20,6 +24,9 @@ OPEN_NEEDS = statement(__package__, "open_needs")
 COUNTS = statement(__package__, "counts")
 WAITING = statement(__package__, "waiting")
 QUEUES = statement(__package__, "queues")
+
+FEW_OPEN = 5_000
+"""So many open tasks are sorted at once; of more than these the newest are found by going back from the last task."""
 
 
 class Page(NamedTuple):
@@ -58,9 +65,20 @@ def with_needs(tx: Transaction, row: Row) -> Task:
 
 def listed(tx: Transaction, *, state: str | None = None, agent: str | None = None, before: int | None = None, limit: int = 50) -> Page:
     """Tasks, newest first; of one state, of one agent, or all. State `open` is queued, blocked or running."""
-    wanted = LIST_BROKEN if state in ("failed", "cancelled") else LIST
-    rows = tx.all(wanted, state=state or "", agent=agent or "", before=before or 1 << 62, limit=limit + 1)
+    rows = tx.all(_list_of(tx, state), state=state or "", agent=agent or "", before=before or 1 << 62, limit=limit + 1)
     return Page([with_needs(tx, row) for row in rows[:limit]], rows[limit - 1].seq if len(rows) > limit else None)
+
+
+def _list_of(tx: Transaction, state: str | None) -> Statement:
+    """The list that finds tasks of a state without going through all that have ended, or through all that wait, whichever are many."""
+    if state in ("failed", "cancelled"):
+        return LIST_BROKEN
+    if state == "running":
+        return LIST_RUNNING
+    if state in OPEN | {"open"}:
+        row = tx.one(OPEN_UP_TO, most=FEW_OPEN + 1)
+        return LIST_OPEN if row is not None and row.n <= FEW_OPEN else LIST
+    return LIST
 
 
 def queue_of_agent(tx: Transaction, agent: str, *, limit: int = 100) -> list[Task]:

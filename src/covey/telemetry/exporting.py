@@ -37,6 +37,8 @@ _KINDS: dict[Kind, SpanKind] = {
     "consumer": SpanKind.CONSUMER,
     "client": SpanKind.CLIENT,
 }
+_NOISY = ("opentelemetry.exporter.otlp", "opentelemetry.exporter.http", "opentelemetry.sdk._shared_internal")
+"""The loggers that would fill a log while the collector is gone; `_Told` says it once."""
 _SCOPE = InstrumentationScope("covey", __version__)
 
 
@@ -46,11 +48,13 @@ class Exporter:
     on = True
 
     def __init__(self, settings: TelemetrySettings) -> None:
-        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # a collector that is gone would fill the logs; `_Told` says it once
+        for name in _NOISY:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         self._share = settings.sample
         self._resource = _resource()
-        sender = _Told(OTLPSpanExporter(endpoint=endpoint_of(settings.traces), timeout=SEND_S), settings.traces)
-        self._processor = BatchSpanProcessor(sender, schedule_delay_millis=EACH_S * 1000)
+        timeout_s = SEND_S if _unset("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT") else None
+        sender = _Told(OTLPSpanExporter(endpoint=endpoint_of(settings.traces), timeout=timeout_s), settings.traces)
+        self._processor = BatchSpanProcessor(sender, schedule_delay_millis=EACH_S * 1000 if _unset("OTEL_BSP_SCHEDULE_DELAY") else None)
 
     def child(self, parent: Trace | None) -> Trace | None:
         """A span below another one, or the first of a trace; of so large a share of traces all is sampled, of the others nothing."""
@@ -100,6 +104,11 @@ def endpoint_of(base: str) -> str:
     """The address that traces are posted to: the collector's with the usual path, unless it has one of its own. Pure."""
     _, _, rest = base.partition("://")
     return base if "/" in rest.rstrip("/") else f"{base.rstrip('/')}/v1/traces"
+
+
+def _unset(*names: str) -> bool:
+    """Whether OpenTelemetry's own variables say nothing of it."""
+    return not any(os.environ.get(name) for name in names)
 
 
 def _random(size: int) -> str:

@@ -14,6 +14,7 @@ from a2a.types.a2a_pb2 import AgentCard
 from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH, TransportProtocol
 from google.protobuf.json_format import ParseError
 
+from covey.base import tracing
 from covey.base.errors import CoveyError, Failed, Misconfigured
 from covey.base.outward import Allowed
 from covey.base.pinned import client
@@ -44,6 +45,7 @@ class Line:
         """
         if self._client is None:
             self._http = client(self._allowed, timeout=TIMEOUT, headers=headers_of(self._settings))
+            self._http.event_hooks = {"request": [in_span]}
             try:
                 card = await self._card(self._http)
                 self._check(card)
@@ -90,6 +92,13 @@ class Line:
 def card_url(target: str) -> str:
     """The address of the card: the target itself, or the well-known place below it."""
     return target if target.rpartition("/")[2].endswith(".json") else target.rstrip("/") + AGENT_CARD_WELL_KNOWN_PATH
+
+
+async def in_span(request: httpx.Request) -> None:
+    """The call goes out in the span of whoever makes it, so that the other system may go on with the trace."""
+    trace = tracing.current()
+    if trace is not None:
+        request.headers["traceparent"] = trace.header
 
 
 def headers_of(settings: AgentSettings) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -25,7 +25,10 @@ from covey.doors.operations import Nothing
 PLACE = Place("/settings", "Settings")
 GROUPS: tuple[tuple[str, frozenset[str]], ...] = (
     ("Who leads", frozenset({"lead", "deputy", "notify"})),
-    ("Addresses", frozenset({"host", "base_port", "console_port", "gateway_port", "allowed_hosts", "open_metrics", "open_status"})),
+    (
+        "Addresses",
+        frozenset({"host", "base_port", "console_port", "gateway", "gateway_port", "allowed_hosts", "open_metrics", "open_status"}),
+    ),
     ("Places and store", frozenset({"data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "tokens"})),
     ("Mail and links", frozenset({"links", "limits", "digest_s", "wake_debounce_s", "wait_s"})),
     ("Work", frozenset({"lease_s", "estimate_s", "idle_timeout_s", "hard_cap_s", "cycle_s"})),
@@ -45,29 +48,31 @@ class Line(NamedTuple):
     words: str
     """As a person reads it, where that differs."""
     origin: Origin
+    pending: bool
+    """Whether covey.toml says something else by now."""
 
 
 class Group(NamedTuple):
     """Settings that belong together."""
 
     title: str
-    lines: Sequence[Line]
+    lines: tuple[Line, ...]
 
 
 def groups_of(settings: Settings, origins: Origins) -> list[Group]:
     """The settings in force, secrets masked, each with where it comes from. Pure."""
     told = describe(settings)
     fleet = {key: _line(origins, "fleet", key, value, usual=is_usual(key, settings)) for key, value in told["fleet"].items()}
-    found = [Group(title, [line for key, line in fleet.items() if key in keys]) for title, keys in GROUPS]
+    found = [Group(title, tuple(line for key, line in fleet.items() if key in keys)) for title, keys in GROUPS]
     grouped = frozenset().union(*(keys for _, keys in GROUPS))
-    found.append(Group("More of [fleet]", [line for key, line in fleet.items() if key not in grouped]))
+    found.append(Group("More of [fleet]", tuple(line for key, line in fleet.items() if key not in grouped)))
     for section in SECTIONS:
         usual = type(getattr(settings, section))()
         lines = [
             _line(origins, section, key, value, usual=getattr(usual, key) == getattr(getattr(settings, section), key))
             for key, value in told[section].items()
         ]
-        found.append(Group(f"[{section}]", lines))
+        found.append(Group(f"[{section}]", tuple(lines)))
     return [group for group in found if group.lines]
 
 
@@ -75,7 +80,8 @@ def _line(origins: Origins, section: str, key: str, value: Any, *, usual: bool) 
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     words = span(value) if key.endswith("_s") and value >= 60 else ""
-    return Line(key, spelled(value), words, origins.of(section, key, usual=usual))
+    pending = origins.differs(section, key, value) and key not in origins.outer
+    return Line(key, spelled(value), words, origins.of(section, key, value, usual=usual), pending)
 
 
 async def read_configured(call: Call[Any, Any]) -> Configured:

@@ -13,6 +13,7 @@ from covey.console import pieces
 from covey.console.bulk import Bulk
 from covey.console.console import console_of
 from covey.console.listing import operations_of
+from covey.console.looking import has_words, picked
 from covey.console.pieces import pill
 from covey.console.rendering import Place, render
 from covey.console.routes import Operations, page, shared
@@ -28,8 +29,6 @@ from covey.tasks.model import Task
 
 PLACE = Place("/tasks", "Tasks")
 STATES = ("open", "blocked", "queued", "running", "done", "failed", "cancelled")
-LOOKED_AT = 2_000
-"""Words are looked for in so many tasks at once; the next rows go on from there."""
 ON_BOARD = 15
 LIVE = "task. handoff. agent."
 
@@ -43,33 +42,11 @@ class TasksQuery(Query):
 
 def read_tasks(tx: Transaction, query: TasksQuery, _settings: Settings, limit: int) -> Slice[Task]:
     """The tasks that a query asks for, newest first."""
-    before = cursor_of(query) or None
-    words = query.q.casefold().split()
-    if not words:
-        found = reading.listed(tx, state=query.state or None, agent=query.agent or None, before=before, limit=limit)
-        return Slice(found.items, _text(found.cursor))
-    return _with_words(tx, query, words, before, limit)
 
+    def part(before: int | None) -> reading.Page:
+        return reading.listed(tx, state=query.state or None, agent=query.agent or None, before=before, limit=limit)
 
-def _with_words(tx: Transaction, query: TasksQuery, words: Sequence[str], before: int | None, limit: int) -> Slice[Task]:
-    """Tasks have no index of words: so many are looked at, and the cursor stands where the looking ended."""
-    found: list[Task] = []
-    for _ in range(LOOKED_AT // limit):
-        part = reading.listed(tx, state=query.state or None, agent=query.agent or None, before=before, limit=limit)
-        found += [each for each in part.items if _has(each, words)]
-        before = part.cursor
-        if before is None or len(found) >= limit:
-            break
-    return Slice(found, _text(before))
-
-
-def _has(task: Task, words: Sequence[str]) -> bool:
-    text = f"{task.task_id} {task.description}".casefold()
-    return all(word in text for word in words)
-
-
-def _text(cursor: int | None) -> str | None:
-    return None if cursor is None else str(cursor)
+    return picked(part, lambda task: has_words(query.q, task.task_id, task.description), cursor_of(query) or None, limit)
 
 
 def states_of(task: Task) -> list[str]:

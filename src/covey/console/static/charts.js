@@ -42,6 +42,20 @@ function options(element, source) {
   };
 }
 
+// times as the rest of the page has them: in its zone, without noon and midnight
+function zoned(made) {
+  const timeZone = localStorage.getItem("covey-utc") === "1" ? "UTC" : undefined;
+  const clock = new Intl.DateTimeFormat("sv-SE", { timeStyle: "short", timeZone });
+  const day = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short", timeZone });
+  made.tzDate = (at) => (timeZone ? uPlot.tzDate(new Date(at * 1000), "Etc/UTC") : new Date(at * 1000));
+  made.axes[0].values = (chart, ticks) => {
+    const long = chart.scales.x.max - chart.scales.x.min > 86_400;
+    return ticks.map((at) => (long ? day : clock).format(at * 1000));
+  };
+  made.series[0].value = (_, at) => (at == null ? "–" : day.format(at * 1000));
+  return made;
+}
+
 function draw(source, anew = false) {
   const element = document.getElementById(source.dataset.chart);
   if (!element || !window.uPlot) return;
@@ -52,7 +66,7 @@ function draw(source, anew = false) {
     return;
   }
   known?.destroy();
-  drawn.set(source.dataset.chart, new uPlot(options(element, source), data, element));
+  drawn.set(source.dataset.chart, new uPlot(zoned(options(element, source)), data, element));
 }
 
 function all(anew) {
@@ -66,6 +80,7 @@ addEventListener("resize", () => {
 });
 document.addEventListener("htmx:after:swap", () => all(false));
 document.addEventListener("covey:theme", () => all(true));
+document.addEventListener("covey:zone", () => all(true));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => all(true));
 if (document.readyState === "complete") all(false);
 else addEventListener("load", () => all(false));
