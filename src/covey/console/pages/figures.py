@@ -92,7 +92,7 @@ FIGURES: Table[FiguresQuery, Step] = Table(
             sorts=True,
             number=True,
         ),
-        Column(name="checks", title="Buddy checks", value=lambda s: s["buddy"]["checks"], sorts=True, number=True, spare=True),
+        Column(name="checks", title="Checks", value=lambda s: s["buddy"]["checks"], sorts=True, number=True, spare=True),
         Column(
             name="checkSuccess",
             title="Answered",
@@ -150,7 +150,7 @@ async def get_figures(call: Call[FiguresQuery, Nothing]) -> Answer:
     """The page. Its filter names the agents that there are."""
     agents = [each.id for each in await call.door.store.read(roster.everyone)]
     windows = tuple(name for name in WINDOWS if name != DEFAULT)
-    table = replace(FIGURES, filters=(Filter("window", "Window", windows, DEFAULT), Filter("agent", "Agent", agents, "the whole fleet")))
+    table = replace(FIGURES, filters=(Filter("window", "Window", windows, DEFAULT), Filter("agent", "Agent", agents, "whole fleet")))
     return console_of(call).whole(
         call,
         "figures/figures.html",

@@ -6,11 +6,19 @@ function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000]; // what is counted has no halves
 const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+
+function span(seconds) {
+  if (seconds < 1) return seconds ? `${short.format(seconds * 1000)} ms` : "0";
+  for (const [size, unit] of [[86_400, "d"], [3_600, "h"], [60, "min"]]) if (seconds >= size * 2) return `${short.format(seconds / size)} ${unit}`;
+  return `${short.format(seconds)} s`;
+}
 
 function said(value, unit) {
   if (value == null) return "–";
-  return unit === "$" ? `$${short.format(value)}` : `${short.format(value)}${unit === "%" || !unit ? unit : ` ${unit}`}`;
+  if (unit === "s") return span(value);
+  return unit === "$" ? `$${short.format(value)}` : `${short.format(value)}${unit}`;
 }
 
 // from zero on, and to a hundred where shares are drawn
@@ -22,7 +30,7 @@ function lookOf(look, place, several) {
   const stroke = color(`--chart-${place + 1}`);
   if (look !== "bars") return { stroke, width: 2, spanGaps: true, points: { show: true, size: 4 }, dash: place ? [6, 3] : undefined }; // told apart without colour too
   const align = several ? (place ? 1 : -1) : 0;
-  return { stroke, width: 1, fill: place ? undefined : stroke, points: { show: false }, paths: uPlot.paths.bars({ size: [several ? 0.4 : 0.7, 24], align }) };
+  return { stroke, width: 1, fill: place ? undefined : stroke, points: { show: false }, paths: uPlot.paths.bars({ size: [several ? 0.4 : 0.7, 24, 2], align }) };
 }
 
 function options(element, source) {
@@ -35,8 +43,8 @@ function options(element, source) {
     height: 220,
     scales: { y: { range: heights(look) } },
     axes: [
-      { ...axis },
-      { ...axis, size: 60, incrs: look === "bars" && !unit ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000] : undefined, values: (_, ticks) => ticks.map((tick) => said(tick, unit)) },
+      { ...axis, size: 32 },
+      { ...axis, size: 60, incrs: unit ? undefined : WHOLE, values: (_, ticks) => ticks.map((tick) => said(tick, unit)) },
     ],
     series: [{}, ...labels.map((label, place) => ({ label, value, ...lookOf(look, place, labels.length > 1) }))],
   };
