@@ -57,6 +57,9 @@ ASKED: tuple[tuple[str, str, str], ...] = (
     ("intel", "finance", "Under 250 the short form is enough; the rules name four fields."),
 )
 
+ASK = frozenset({"coder", "chief", "finance", "sales"})
+"""Their messages want an answer; those of the others tell something."""
+
 
 class Past:
     """A clock behind the machine's that can be moved on; in the end it is the machine's."""
@@ -131,7 +134,7 @@ class Day:
             words = self._dice.choice(WORDS[agent])
             await self.store.write(adding.add, TaskDraft(description=words, agent=agent), THE_OPERATOR)
         sender, to, words = self._dice.choice(ASKED)
-        await self.say(sender, to, words, priority="high")
+        await self.say(sender, to, words, requires_response=sender in ASK)
         await self.later(self._dice.uniform(0.5, 9.0))
         for agent in NAMES:
             await self.work(agent)

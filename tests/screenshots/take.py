@@ -97,7 +97,6 @@ async def count(store: Store) -> None:
 
 async def pictures(url: str, folder: Path) -> None:
     """Each page in light; some in dark and narrow too."""
-    folder.mkdir(parents=True, exist_ok=True)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium(), args=SWITCHES)
         try:
@@ -148,4 +147,6 @@ def chromium() -> str | None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1])))
+    where = Path(sys.argv[1])
+    where.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(where))

@@ -8,8 +8,9 @@ from covey.base.settings import Settings
 from covey.console import pieces
 from covey.console.inspected import Inspected
 from covey.console.looking import has_words, picked
+from covey.console.sentences import sentence_of
 from covey.console.shown import ago
-from covey.console.story import subject_of, words_of
+from covey.console.story import subject_of
 from covey.console.tables import Column, Filter, Query, Slice, Table
 from covey.store import Transaction, events
 from covey.store.events import Bookmark, Event
@@ -44,7 +45,7 @@ def read_events(tx: Transaction, query: EventsQuery, _settings: Settings, limit:
         return (
             event.kind.startswith(query.kind)
             and query.agent in ("", event.agent)
-            and has_words(query.q, event.kind, event.agent or "", event.subject or "", words_of(event.data))
+            and has_words(query.q, event.kind, event.agent or "", event.subject or "", sentence_of(event))
         )
 
     return picked(read, fits, Bookmark.parse(query.cursor) if query.cursor else None, limit)
@@ -62,7 +63,7 @@ EVENTS: Table[EventsQuery, Event] = Table(
         Column(name="kind", title="Kind", value=lambda e: e.kind, cell=lambda e: pieces.pill(e.kind)),
         Column(name="agent", title="Agent", value=lambda e: e.agent, cell=lambda e: pieces.agent(e.agent)),
         Column(name="subject", title="About", value=lambda e: e.subject, cell=lambda e: subject_of(e.subject), spare=True),
-        Column(name="data", title="What else", value=lambda e: e.data, cell=lambda e: words_of(e.data), words=True),
+        Column(name="data", title="What else", value=lambda e: e.data, cell=sentence_of, words=True),
         Column(name="cursor", title="Cursor", value=lambda e: str(e.cursor), spare=True),
     ),
     empty="Nothing has happened yet: `covey up` starts the fleet, and each thing it does is told here.",

@@ -7,11 +7,12 @@ function color(name) {
 }
 
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000]; // what is counted has no halves
+const SPANS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 172_800];
 const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
 function span(seconds) {
   if (seconds < 1) return seconds ? `${short.format(seconds * 1000)} ms` : "0";
-  for (const [size, unit] of [[86_400, "d"], [3_600, "h"], [60, "min"]]) if (seconds >= size * 2) return `${short.format(seconds / size)} ${unit}`;
+  for (const [size, unit] of [[86_400, "d"], [3_600, "h"], [60, "min"]]) if (seconds >= size) return `${short.format(seconds / size)} ${unit}`;
   return `${short.format(seconds)} s`;
 }
 
@@ -44,7 +45,7 @@ function options(element, source) {
     scales: { y: { range: heights(look) } },
     axes: [
       { ...axis, size: 32 },
-      { ...axis, size: 60, incrs: unit ? undefined : WHOLE, values: (_, ticks) => ticks.map((tick) => said(tick, unit)) },
+      { ...axis, size: 60, incrs: unit === "s" ? SPANS : unit ? undefined : WHOLE, values: (_, ticks) => ticks.map((tick) => said(tick, unit)) },
     ],
     series: [{}, ...labels.map((label, place) => ({ label, value, ...lookOf(look, place, labels.length > 1) }))],
   };
