@@ -64,6 +64,8 @@ def test_moments_are_said_as_times_and_other_numbers_as_numbers() -> None:
         ),
         ("run.priced", {"run": "run_1", "usd": 0.041, "tokens": 1098}, "priced, $0.041, 1,098 tokens"),
         ("node.moved", {"newField": {"a": 1}, "other_field": [1, 2]}, "moved, new field a: 1, other field 1 2"),
+        ("team.step", {"step": 1, "state": "done"}, "step 1, done"),
+        ("task.claimed", {"attempt": 1, "run": "run_1"}, ""),
         ("vote.cast", {"run": "run_1", "revised": False}, ""),
         ("task.done", {"took_s": "soon", "tokens": "many", "contextShare": None}, "done in soon, many"),
     ],

@@ -23,6 +23,8 @@ from covey.links.model import LinkChange
 from covey.messages import relinking, sending
 from covey.messages.model import draft
 from covey.nodes import records
+from covey.runner.taking import take
+from covey.runner.work import Lane, Work
 from covey.store import Store, Transaction
 from covey.tasks import adding
 from covey.tasks.model import TaskDraft
@@ -32,10 +34,11 @@ from covey.teams.runs.model import Part
 from covey.teams.votes import casting, opening
 from covey.teams.votes.model import VoteDraft
 from covey.version import __version__
-from tests.teams.crew import NAMES, Crew, of_python
+from tests.teams.crew import LIMITS, NAMES, Crew, of_python
 
 DAY_S = 86_400.0
 ROUND_S = 900.0
+LANES: tuple[Lane, ...] = ("mail", "task")
 WORDS: dict[str, tuple[str, ...]] = {
     "chief": ("Order the week's priorities", "Settle which release comes first", "Review the plan for the quarter"),
     "coder": ("Add paging to the invoices endpoint", "Fix the rounding of totals", "Review the change to the importer"),
@@ -118,14 +121,22 @@ class Day:
 
     async def work(self, agent: str) -> None:
         """The agent does all that it has to do, each in its own time, now and then not well."""
-        while (work := await self.crew.take(agent)) is not None:
-            await self.later(2.0 + self._dice.expovariate(1 / 12))
+        while (work := await self.next_of(agent)) is not None:
+            await self.later(1.0 + self._dice.expovariate(1 / 6))
             usd, tokens = round(self._dice.uniform(0.004, 0.09), 4), self._dice.randrange(900, 9000)
             cost = Cost(usd=usd, tokens_in=tokens, tokens_out=tokens // 8)
             if self._dice.random() < 0.06:
                 await self.crew.settle(work, Outcome(kind="failed", error="the ledger did not answer within 30 s", cost=cost))
                 return
             await self.crew.settle(work, Outcome(summary=self._dice.choice(RESULTS), cost=cost))
+
+    async def next_of(self, agent: str) -> Work | None:
+        """Its mail before its tasks."""
+        for lane in LANES:
+            work = await self.store.write(take, agent, lane, "office", 1000 + NAMES.index(agent), LIMITS)
+            if work is not None:
+                return work
+        return None
 
     async def one_round(self, n: int) -> None:
         """A quarter of an hour: a task for some, mail between some, checks of buddies each hour."""
@@ -263,7 +274,7 @@ async def seed(store: Store, clock: Past) -> Settings:
         await day.one_round(n)
         n += 1
         assert time.monotonic() - began < 120
-    clock.behind = 45.0
+    clock.behind = 60.0
     await day.crew.beat()
     await day.present()
     clock.behind = 0.0

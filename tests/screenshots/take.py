@@ -28,7 +28,7 @@ SWITCHES = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"),
     "--disable-component-update",
 )
-WIDE, NARROW, TALLEST = 1280, 390, 1500
+WIDE, NARROW = 1280, 390
 COLOURS = 128
 
 
@@ -38,11 +38,13 @@ class Shot(NamedTuple):
     name: str
     path: str
     follow: str = ""
+    tall: int = 900
+    """So much of it is shown at most, in pixels."""
 
 
 SHOTS = (
-    Shot("overview", "/"),
-    Shot("agent", "/agents/coder"),
+    Shot("overview", "/", tall=1400),
+    Shot("agent", "/agents/coder", tall=1150),
     Shot("tasks", "/tasks"),
     Shot("task", "/tasks", "main a[data-open]"),
     Shot("threads", "/threads"),
@@ -52,10 +54,10 @@ SHOTS = (
     Shot("votes", "/votes"),
     Shot("vote", "/votes/release-day"),
     Shot("handoff", "/handoffs", "main a[data-open]"),
-    Shot("team", "/teams/release-2-4"),
+    Shot("team", "/teams/release-2-4", tall=1250),
     Shot("incidents", "/incidents"),
     Shot("incident", "/incidents?state=ended", "main a[data-open]"),
-    Shot("metrics", "/figures?window=24h"),
+    Shot("metrics", "/figures?window=24h", tall=1150),
     Shot("inspect", "/inspect/runs"),
     Shot("settings", "/settings"),
 )
@@ -100,19 +102,20 @@ async def pictures(url: str, folder: Path) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium(), args=SWITCHES)
         try:
-            await look(browser, url, folder, SHOTS, "", WIDE, "light")
+            await look(browser, url, folder, SHOTS, "", WIDE)
             also = tuple(shot for shot in SHOTS if shot.name in ALSO)
-            await look(browser, url, folder, also, "-dark", WIDE, "dark")
-            await look(browser, url, folder, also, "-narrow", NARROW, "light")
+            await look(browser, url, folder, also, "-dark", WIDE, dark=True)
+            await look(browser, url, folder, also, "-narrow", NARROW)
         finally:
             await browser.close()
 
 
-async def look(browser: Browser, url: str, folder: Path, shots: tuple[Shot, ...], ending: str, width: int, scheme: str) -> None:
+async def look(browser: Browser, url: str, folder: Path, shots: tuple[Shot, ...], ending: str, width: int, *, dark: bool = False) -> None:
     """These pages as a browser of that width shows them."""
     context = await browser.new_context(
         viewport={"width": width, "height": 800},
-        color_scheme="dark" if scheme == "dark" else "light",
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
         timezone_id="Etc/UTC",
         locale="en-GB",
     )
@@ -128,7 +131,7 @@ async def look(browser: Browser, url: str, folder: Path, shots: tuple[Shot, ...]
         await page.wait_for_selector("#live[data-state=live]")
         if await page.locator("[data-chart]").count():
             await page.wait_for_selector(".uplot canvas")
-        height = min(TALLEST, int(await page.evaluate("document.documentElement.scrollHeight")))
+        height = min(shot.tall, int(await page.evaluate("document.documentElement.scrollHeight")))
         taken = await page.screenshot(full_page=True, clip={"x": 0, "y": 0, "width": width, "height": height})
         (folder / f"{shot.name}{ending}.png").write_bytes(small(taken))
     await context.close()

@@ -17,6 +17,8 @@ MOMENTS = 1e9
 NOTHING = (None, "", [], {}, False)
 UNSAID = frozenset({"checkId", "doneBy", "imported", "run", "trace"})
 """What means nothing to who reads a story; Inspect's files have it."""
+USUAL = {"attempt": 1, "priority": "medium", "state": "queued"}
+"""What is so unless something else is said."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -31,15 +33,16 @@ class Sentence(NamedTuple):
         """The parts in order; nothing where there are none."""
         if not any(self):
             return ""
-        head = " ".join([beginning, *self.follows])
-        return " – ".join([", ".join([head, *self.facts]), *self.words])
+        said = not self.follows and self.facts and self.facts[0].startswith(f"{beginning} ")
+        head = "" if said else " ".join([beginning, *self.follows])
+        return " – ".join([", ".join([*filter(None, [head]), *self.facts]), *self.words])
 
 
 def sentence_of(event: Event) -> str:
     """What happened, without what its kind, agent and subject say already; empty where that is all."""
     found = Sentence([], [], [])
     for name, value in event.data.items():
-        if name in UNSAID or value in NOTHING:
+        if name in UNSAID or value in NOTHING or USUAL.get(name) == value:
             continue
         if name in _FOLLOWS:
             found.follows.append(_FOLLOWS[name](value))
