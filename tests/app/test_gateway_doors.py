@@ -55,3 +55,13 @@ def test_a_folder_of_the_same_name_is_no_package(tmp_path: Path, monkeypatch: py
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "notapackage").mkdir()
     assert not gateway_doors.has("notapackage")
+
+
+def test_a_package_that_is_there_without_what_its_door_needs_beside_it_opens_no_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_but_grpc(name: str) -> object:
+        if name == "grpcio":
+            raise PackageNotFoundError(name)
+        return object()
+
+    monkeypatch.setattr(gateway_doors, "distribution", all_but_grpc)
+    assert [door.name for door in gateway_doors.there()] == ["MCP"]

@@ -66,7 +66,9 @@ def test_a_vote_is_followed_and_closed(person: Person) -> None:
     page, fleet = person.page, person.fleet
     for name in ("coder", "intel", "devops"):
         fleet.covey("pause", name)
-    ident = fleet.json("vote", "open", "Which store?", "--voters", "coder,intel,devops", "--option", "SQLite", "--option", "files")["voteId"]
+    ident = fleet.json("vote", "open", "Which store?", "--voters", "coder,intel,devops", "--option", "SQLite", "--option", "files")[
+        "voteId"
+    ]
     person.go("/votes")
     page.get_by_role("link", name="Which store?").click()
     page.get_by_text("0 of 3").first.wait_for()

@@ -119,6 +119,9 @@ async def test_no_secret_and_no_token_is_on_the_page(person: Person, tmp_path: P
     assert all(token_of(name) not in page.source for name in ("operator", "coder"))
     assert "covey config apply" in page.text
     assert "1 min 30 s" in page.text
+    assert "differs" not in page.text
+    person.console.origins = lambda _: Origins("covey.toml", {"fleet.lease_s": 80}, {})
+    assert "The file says something else by now" in (await person.part("/settings/force")).text
 
 
 @rule("P3")

@@ -21,20 +21,20 @@ class GatewayDoor(NamedTuple):
     what: str
     extra: str
     """What is to be installed, as in `covey[mcp]`."""
-    package: str
-    """The package that the extra brings."""
+    packages: tuple[str, ...]
+    """What the extra brings: some of it may be there for another program's sake, without the rest."""
     module: str
 
 
 DOORS = (
-    GatewayDoor("MCP", "for clients of the Model Context Protocol", "mcp", "mcp", "covey.mcp.mounting"),
-    GatewayDoor("A2A", "for agents of other systems", "a2a", "a2a-sdk", "covey.a2a.mounting"),
+    GatewayDoor("MCP", "for clients of the Model Context Protocol", "mcp", ("mcp",), "covey.mcp.mounting"),
+    GatewayDoor("A2A", "for agents of other systems", "a2a", ("a2a-sdk", "grpcio", "sse-starlette"), "covey.a2a.mounting"),
 )
 
 
 def is_there(door: GatewayDoor) -> bool:
-    """Whether what it needs is installed."""
-    return has(door.package)
+    """Whether all that it needs is installed."""
+    return all(map(has, door.packages))
 
 
 def has(package: str) -> bool:

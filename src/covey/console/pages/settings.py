@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from covey.base.config.origins import Origin, Origins, is_usual
+from covey.base.config.outline import SINGLES
 from covey.base.config.show import describe
 from covey.base.config.spelling import spelled
 from covey.base.settings import Settings
@@ -25,14 +26,16 @@ from covey.doors.operations import Nothing
 PLACE = Place("/settings", "Settings")
 GROUPS: tuple[tuple[str, frozenset[str]], ...] = (
     ("Who leads", frozenset({"lead", "deputy", "notify"})),
-    ("Addresses", frozenset({"host", "base_port", "console_port", "gateway_port", "allowed_hosts", "open_metrics", "open_status"})),
+    (
+        "Addresses",
+        frozenset({"host", "base_port", "console_port", "gateway", "gateway_port", "allowed_hosts", "open_metrics", "open_status"}),
+    ),
     ("Places and store", frozenset({"data_dir", "shared_dir", "logs_dir", "store", "durability", "pooler", "tokens"})),
     ("Mail and links", frozenset({"links", "limits", "digest_s", "wake_debounce_s", "wait_s"})),
     ("Work", frozenset({"lease_s", "estimate_s", "idle_timeout_s", "hard_cap_s", "cycle_s"})),
     ("Care", frozenset({"processes", "heartbeat_s", "stale_s", "stall_s", "back_s", "start_s", "grace_s", "watchdog_s", "buddy_check_s"})),
 )
 """The keys of [fleet] as they are shown; one that stands in none comes under `More of [fleet]`."""
-SECTIONS = ("planning", "retention", "telemetry")
 BUDGETS = (("turns", "Turns of paid brains"), ("usd", "US dollars"))
 
 
@@ -63,7 +66,7 @@ def groups_of(settings: Settings, origins: Origins) -> list[Group]:
     found = [Group(title, tuple(line for key, line in fleet.items() if key in keys)) for title, keys in GROUPS]
     grouped = frozenset().union(*(keys for _, keys in GROUPS))
     found.append(Group("More of [fleet]", tuple(line for key, line in fleet.items() if key not in grouped)))
-    for section in SECTIONS:
+    for section in SINGLES:
         usual = type(getattr(settings, section))()
         lines = [
             _line(origins, section, key, value, usual=getattr(usual, key) == getattr(getattr(settings, section), key))

@@ -52,6 +52,7 @@ zone.addEventListener("click", () => {
   utc = !utc;
   localStorage.setItem("covey-utc", utc ? "1" : "0");
   zoned();
+  document.dispatchEvent(new CustomEvent("covey:zone"));
 });
 setInterval(() => document.hidden || times(document), 1_000);
 document.addEventListener("htmx:after:swap", () => times(document));
