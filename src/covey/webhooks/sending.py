@@ -58,7 +58,7 @@ def send(hook: WebhookSettings, event: Event, now: float) -> Verdict:
         key = key_of(secret_of(hook, os.environ))
         body = body_of(event)
         headers = headers_of(f"evt_{event.cursor}", int(now), body, key)
-        with connect(target, Allowed(hook.allow), timeout_s=CALL_S) as sock:
+        with connect(target, Allowed(hook.allow_private), timeout_s=CALL_S) as sock:
             answer = over(sock, Exchange(target, "POST", target.path, headers, body), timeout_s=CALL_S, most_bytes=ANSWER_BYTES)
         return verdict_of(answer.status, answer.retry_after)
     except CoveyError as error:
