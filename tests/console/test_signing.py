@@ -14,7 +14,7 @@ from covey.console.visits import REMEMBERED_S
 from covey.store import Store
 from tests.api.world import token_of
 from tests.conftest import EIGHT, ManualClock
-from tests.console.person import BROWSER, HTMX, URL, Person, notice_of, person_of
+from tests.console.person import BROWSER, HTMX, URL, Page, Person, notice_of, person_of
 
 ONLY_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 PAGES = ["/", "/~rows", "/~rows.csv", "/~rows.json", "/needs", "/live", "/agents/coder", "/agents/coder/stop"]
@@ -190,3 +190,10 @@ def test_the_way_on_after_signing_in_never_leaves_the_console() -> None:
 async def test_a_foreign_way_on_leads_to_the_overview(stranger: Person) -> None:
     assert "evil" not in (await stranger.look("/sign-in?next=//evil.example")).source
     assert (await stranger.sign_in(next="//evil.example")).headers["location"] == "/"
+
+
+async def test_a_password_manager_is_told_whose_token_it_is_and_that_is_not_sent(stranger: Person) -> None:
+    answer = await stranger.http.get("/sign-in", headers=BROWSER)
+    page = Page(answer.text)
+    assert page.one("input", autocomplete="username")["value"] == "operator"
+    assert set(page.fields) == {"next", "token"}

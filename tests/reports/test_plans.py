@@ -25,7 +25,7 @@ NO_LARGER_THAN_THE_FLEET = {"budgets": {"budgets"}, "plannings": {"plannings"}, 
 """They go through a table with a row for each agent, or each node, at most."""
 PARTIAL = {
     *("tasks_ready", "tasks_open", "tasks_by_project", "tasks_wanting_approval", "incidents_open", "incidents_called"),
-    *("copies_leased", "copies_deferred", "handoffs_due", "votes_due"),
+    *("tasks_leased", "copies_leased", "copies_deferred", "handoffs_due", "votes_due"),
 }
 
 

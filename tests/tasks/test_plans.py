@@ -11,7 +11,14 @@ from tests import plans
 PARTIAL = frozenset(
     {"tasks_ready", "tasks_open", "tasks_blocked", "tasks_broken", "tasks_leased", "tasks_held", "tasks_due", "tasks_waiting", "runs_open"}
 )
-LIMITED = {"list": {"tasks"}, "list_broken": {"tasks"}, "page": {"t", "tasks"}, "page_needs": {"n", "needs"}, "page_runs": {"r", "runs"}}
+LIMITED = {
+    "list": {"tasks"},
+    "list_broken": {"tasks"},
+    "page": {"t", "tasks"},
+    "page_needs": {"n", "needs"},
+    "page_runs": {"r", "runs"},
+    "runs_page": {"runs"},
+}
 """They go along a table by its key, up to a limit or an end."""
 COUNTED = {"counts": {"tasks"}, "schedules": {"schedules"}, "leases": {"tasks"}}
 """One count of all; the schedules, which are few; the leases that a restore ends, once."""

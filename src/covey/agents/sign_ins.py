@@ -14,6 +14,7 @@ BEGIN = statement(__package__, "sign_in_begin")
 FIND = statement(__package__, "sign_in_find")
 PROLONG = statement(__package__, "sign_in_prolong")
 END = statement(__package__, "sign_in_end")
+HELD = statement(__package__, "sign_ins_held")
 FORGET = statement(__package__, "sign_ins_forget")
 
 UNUSED_S = 12 * 3600.0
@@ -32,6 +33,13 @@ class SignIn(NamedTuple):
     ends_at: float
     due: bool = False
     """Whether its use is to be recorded, so that it ends later."""
+
+
+class Held(NamedTuple):
+    """A sign-in as it is shown: since when, and until when unless it is used again."""
+
+    began_at: float
+    ends_at: float
 
 
 def begin(tx: Transaction, token_hash: str, secret_hash: str) -> SignIn:
@@ -60,6 +68,11 @@ def find(tx: Transaction, secret_hash: str) -> SignIn | None:
         return None
     due = row.ends_at < min(tx.now + UNUSED_S - PROLONGED_EACH_S, row.began_at + LONGEST_S)
     return SignIn(row.hash, row.began_at, row.ends_at, due)
+
+
+def held(tx: Transaction, limit: int = 1000) -> list[Held]:
+    """The sign-ins that hold, the youngest first."""
+    return [Held(row.began_at, row.ends_at) for row in tx.all(HELD, name=OPERATOR, now=tx.now, limit=limit)]
 
 
 @relaxed

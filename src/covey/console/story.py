@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from covey.console import pieces
-from covey.console.shown import LAST, plain
+from covey.console.sentences import NOTHING, sentence_of, short
+from covey.console.shown import plain
 from covey.store.events import Event
 
-WORDS = 160
-MOMENTS = 1e9
-"""A number with a fraction from here on is a moment, in Unix seconds."""
 _PLACES = {
     "handoff": pieces.handoff,
     "inc": pieces.incident,
@@ -46,7 +43,7 @@ def lines_of(found: Sequence[Event], about: str = "") -> list[Line]:
             each.kind.endswith(_BAD),
             pieces.agent(each.agent) if each.agent != about else "",
             subject_of(each.subject) if each.subject != about else "",
-            words_of(each.data),
+            sentence_of(each),
         )
         for each in found
     ]
@@ -60,16 +57,5 @@ def subject_of(ident: str | None) -> Markup | str:
 
 
 def words_of(data: dict[str, Any]) -> str:
-    """What an event says besides, in a line: `by operator, reason lunch`."""
-    said = [f"{name} {_short(value)}" for name, value in data.items() if value not in (None, "", [], {}, False)]
-    return ", ".join(said)
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return " ".join(_short(each) for each in value[:8])
-    if isinstance(value, float) and MOMENTS <= value <= LAST:
-        return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".")
-    return plain(value, WORDS)
+    """Plain data in a line: `reason lunch, until 2026-11-30 02:44:03 UTC`."""
+    return ", ".join(f"{name} {short(value)}" for name, value in data.items() if value not in NOTHING)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from covey.store import Row, Transaction, relaxed, statement
 
 OPEN = statement(__package__, "run_open")
@@ -10,6 +12,17 @@ CLOSE = statement(__package__, "run_close")
 OPEN_OF = statement(__package__, "runs_open_of")
 OF_ITEM = statement(__package__, "runs_of_item")
 FIND = statement(__package__, "run_find")
+PAGE = statement(__package__, "runs_page")
+
+LAST = "~"
+"""After every id."""
+
+
+class Page(NamedTuple):
+    """A part of all runs, and the cursor of the next one."""
+
+    items: list[Row]
+    cursor: str | None
 
 
 def open_run(tx: Transaction, run_id: str, *, item: str, kind: str, agent: str, node: str, attempt: int) -> None:
@@ -45,3 +58,9 @@ def of_item(tx: Transaction, item: str) -> list[Row]:
 def find(tx: Transaction, run_id: str) -> Row | None:
     """One run, or None."""
     return tx.one(FIND, id=run_id)
+
+
+def page(tx: Transaction, *, before: str = LAST, limit: int = 50) -> Page:
+    """Runs, downwards by id from one on: nearly the latest first."""
+    rows = tx.all(PAGE, before=before, limit=limit + 1)
+    return Page(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
