@@ -147,7 +147,7 @@ class Day:
         sender, to, words = self._dice.choice(ASKED)
         await self.say(sender, to, words, requires_response=sender in ASK)
         await self.later(self._dice.uniform(0.5, 9.0))
-        for agent in NAMES:
+        for agent in (*NAMES, *NAMES):  # twice: what one sends another may be answered in the same round
             await self.work(agent)
         if n % 4 == 0:
             await self.check()

@@ -29,7 +29,7 @@ SWITCHES = (
     "--disable-component-update",
 )
 WIDE, NARROW = 1280, 390
-COLOURS = 128
+COLOURS = 200
 
 
 class Shot(NamedTuple):
@@ -140,7 +140,9 @@ async def look(browser: Browser, url: str, folder: Path, shots: tuple[Shot, ...]
 def small(taken: bytes) -> bytes:
     """The picture in few colours."""
     out = io.BytesIO()
-    Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        out, "PNG", optimize=True
+    )
     return out.getvalue()
 
 
