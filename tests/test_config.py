@@ -82,7 +82,7 @@ def test_each_default_that_the_template_shows_is_the_true_one() -> None:
 def test_the_template_names_every_key_there_is() -> None:
     from covey.base.config import keys
 
-    for section in (keys.FLEET, keys.AGENT, keys.BRAIN, keys.PROJECT, keys.SCHEDULE, keys.RETENTION):
+    for section in (keys.FLEET, keys.BRAIN, *keys.RECORD.values(), *keys.SINGLE.values()):
         assert [key for key in section if key not in TEMPLATE] == []
 
 

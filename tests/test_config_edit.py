@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from covey.base.config import edit, load_text
 from covey.base.config.changes import Change, diff
+from covey.base.config.outline import SECTIONS
 from covey.base.config.show import describe, to_toml
 from covey.base.config.surgery import Document
 from covey.base.config.template import TEMPLATE
@@ -246,7 +247,7 @@ def test_what_is_shown_has_no_secret_in_it() -> None:
 
 def test_what_is_described_has_the_keys_of_the_file_with_all_defaults() -> None:
     told = describe(read(""))
-    assert list(told) == ["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry"]
+    assert list(told) == list(SECTIONS)
     assert told["fleet"]["lease_s"] == 60.0
     assert told["agents"]["chief"]["brain"]["kind"] == "rules"
 

@@ -186,10 +186,22 @@ def run_of(*steps: TeamStep, teams: list[TeamPart] | None = None) -> TeamRun:
 
 
 def test_results_are_shown_as_far_as_there_is_room_and_the_rest_is_said_to_be_elsewhere() -> None:
-    full = "x" * tree.ONE
-    found = tree_of(run_of(step(1, full + "x"), *(step(n, full) for n in range(2, 13)), step(13, "short"))).twigs
-    assert [len(twig.words) for twig in found] == [0, *([tree.ONE] * 10), 0, 0]
-    assert [twig.elsewhere for twig in found] == [True, *([False] * 10), True, True]
+    full = "x" * tree.SHOWN.each
+    found = tree_of(run_of(step(1, full + "x"), *(step(n, full) for n in range(2, 12)), step(12, "short"))).twigs
+    assert [len(twig.words) for twig in found] == [*([tree.SHOWN.each] * 10), 0, 0]
+    assert [twig.elsewhere for twig in found] == [True, *([False] * 9), True, True]
+
+
+@rule("Q2")
+async def test_a_long_result_is_shown_as_far_as_it_fits_and_how_much_there_is_is_said(person: Person, crew: Crew) -> None:
+    await begun(crew, mode="broadcast", parts=[], workers=["coder", "intel"])
+    for name in ("coder", "intel"):
+        await crew.do(name, "word " * 20_000)
+    page = await person.look("/teams/run")
+    assert page.source.count("word ") < 20_000, "not even those of one result"
+    size = (await crew.run("run")).results[0].result_chars
+    assert f"the whole result, {size:,} characters of JSON, is with its task" in page.text
+    assert "The answers are too long to be compared here" in page.text
 
 
 def test_groups_within_groups_keep_their_steps_and_what_nobody_has_comes_last() -> None:

@@ -311,8 +311,8 @@ async def test_imported_mail_is_found_by_a_search(fleet: Store, empty: Store, tm
 @rule("S4", "S1")
 async def test_an_export_has_the_seeds_tree_and_the_whole_history(fleet: Store, clock: ManualClock, tmp_path: Path) -> None:
     await live_a_little(fleet, clock)
-    seen: list[tuple[str, int]] = []
-    counts = await export_tree(fleet, tmp_path / "out", lambda what, count: seen.append((what, count)))
+    seen: dict[str, tuple[int, int]] = {}
+    counts = await export_tree(fleet, tmp_path / "out", lambda what, done, total: seen.update({what: (done, total)}))
     names = files_below(tmp_path / "out")
     lines = {"messages.jsonl", "tasks.jsonl", "events.jsonl", "contexts.jsonl", "runs.jsonl"}
     assert names >= lines | {
@@ -327,7 +327,8 @@ async def test_an_export_has_the_seeds_tree_and_the_whole_history(fleet: Store, 
         assert found
         assert len(found) == counts[name.removesuffix(".jsonl").replace("contexts", "entries")]
     assert len((tmp_path / "out/runs.jsonl").read_text().splitlines()) == 1
-    assert {what for what, _ in seen} == {"links", "messages", "tasks", "entries", "runs", "events", "files"}
+    assert set(seen) == {"links", "messages", "tasks", "entries", "runs", "events", "files"}
+    assert all(seen[what] == (counts[what], counts[what]) for what in seen), "how much there is was known before"
     assert json.loads((tmp_path / "out/export.json").read_bytes())["counts"] == counts
 
 

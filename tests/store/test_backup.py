@@ -105,6 +105,47 @@ async def test_a_restored_store_is_what_it_was_and_nobody_holds_anything(again: 
 
 
 @rule("N1")
+async def test_upkeep_tells_how_far_it_is_and_comes_to_the_end(again: Again, clock: ManualClock, tmp_path: Path) -> None:
+    told: dict[str, list[tuple[int, int]]] = {}
+
+    def tell(what: str, done: int, total: int) -> None:
+        told.setdefault(what, []).append((done, total))
+
+    async with again() as store:
+        await some_work(store)
+        upkeep.check(store.engine, tell)
+        upkeep.vacuum(store.engine, tell)
+        await upkeep.backup(store.engine, tmp_path / "backup.db", tell)
+        engine = store.engine
+    upkeep.restore(engine, tmp_path / "backup.db", clock.wall, REPAIRS, tell=tell)
+    told.pop("reading the store's pages")
+    assert len(told) >= 3
+    for parts in told.values():
+        assert parts[-1][0] == parts[-1][1] > 0
+
+
+@rule("N1")
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+async def test_a_copy_made_in_steps_is_of_one_moment_and_never_begins_anew(again: Again, tmp_path: Path) -> None:
+    async with again() as store:
+        for number in range(20):
+            await store.write(put, f"before{number}", "x" * 500_000)
+        loop, done, told = asyncio.get_running_loop(), [], []
+
+        def tell(_what: str, pages: int, _of: int) -> None:
+            done.append(pages)
+            asyncio.run_coroutine_threadsafe(store.write(put, f"meanwhile{len(done)}"), loop).result(30)
+            told.append(len(done))
+
+        await upkeep.backup(store.engine, tmp_path / "backup.db", tell)
+        assert await store.read(get, f"meanwhile{len(told)}") is not None
+    assert len(told) >= 3
+    assert done == sorted(set(done)), "each step goes on where the one before ended"
+    with contextlib.closing(sqlite3.connect(tmp_path / "backup.db")) as copy:
+        assert copy.execute("SELECT count(*) FROM facts WHERE name LIKE 'meanwhile%'").fetchone() == (0,)
+
+
+@rule("N1")
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 async def test_a_backup_moves_a_fleet_to_the_other_database(
     again: Again, clock: ManualClock, tmp_path: Path, request: pytest.FixtureRequest

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey.agents.model import THE_OPERATOR
@@ -15,7 +15,7 @@ from covey.base.settings import ScheduleSettings, Settings
 from covey.store import events
 from covey.tasks import changing, reading, repeating, scheduling
 from covey.tasks.model import Repeat
-from covey.tasks.slots import next_slot
+from covey.tasks.slots import NEVER, next_slot
 from tests.conftest import EIGHT
 from tests.inline import Hand
 from tests.rules import rule
@@ -51,6 +51,11 @@ SHIFTS = [
     ("America, back", "30 1 * * *", "America/New_York", day(10, 31), day(11, 2), ["11-01 01:30-0400", "11-02 01:30-0500"]),
     ("half an hour, forward", "15 2 * * *", "Australia/Lord_Howe", day(10, 3), day(10, 5), ["10-04 02:30+1100", "10-05 02:15+1100"]),
     ("half an hour, back", "45 1 * * *", "Australia/Lord_Howe", day(4, 4), day(4, 6), ["04-05 01:45+1100", "04-06 01:45+1030"]),
+    ("a rhythm, half an hour back", "*/20 2 * * *", "Australia/Lord_Howe", day(4, 4), day(4, 5), ["04-05 02:00+1030", "04-05 02:20+1030", "04-05 02:40+1030"]),
+    ("a rhythm, half an hour back, in the fold", "*/20 1 * * *", "Australia/Lord_Howe", day(4, 4), day(4, 5), ["04-05 01:00+1100", "04-05 01:20+1100", "04-05 01:40+1100", "04-05 01:40+1030"]),
+    ("a rhythm, half an hour forward", "*/15 0,3 * * *", "Australia/Lord_Howe", day(10, 3, 14), day(10, 4), ["10-04 00:45+1030", "10-04 03:00+1100", "10-04 03:15+1100", "10-04 03:30+1100", "10-04 03:45+1100"]),
+    ("a rhythm, from a quarter to", "10 */2 * * *", "Pacific/Chatham", day(9, 26), day(9, 26, 17), ["09-27 02:10+1245", "09-27 04:10+1345", "09-27 06:10+1345"]),
+    ("a rhythm, in the gap", "*/30 2 * * *", "Europe/Berlin", day(3, 28), day(3, 30, 0), []),
     ("at midnight, forward", "0 0 * * *", "America/Havana", day(3, 7), day(3, 9), ["03-08 01:00-0400", "03-09 00:00-0400"]),
     ("no shifts", "0 9 * * MON-FRI", "Asia/Kolkata", day(3, 27), day(3, 31), ["03-30 09:00+0530", "03-31 09:00+0530"]),
     ("utc", "30 2 * * *", "UTC", day(10, 24), day(10, 26), ["10-25 02:30+0000", "10-26 02:30+0000"]),
@@ -84,11 +89,25 @@ TURNS = [
 @rule("K6a")
 @settings(max_examples=400)
 @given(
-    st.sampled_from(["30 2 * * *", "0 1-3 * * *", "*/20 2 * * *", "15 * * * *", "0 0 * * *", "45 1,2 * * *", "50 2,3 * * *"]),
+    st.sampled_from(
+        [
+            "30 2 * * *",
+            "0 1-3 * * *",
+            "*/20 2 * * *",
+            "15 * * * *",
+            "0 0 * * *",
+            "45 1,2 * * *",
+            "50 2,3 * * *",
+            "*/15 0,3 * * *",
+            "10 */2 * * *",
+        ]
+    ),
     st.sampled_from(TURNS),
     st.integers(-240, 240),
     st.floats(0, 7200),
 )
+@example("*/20 2 * * *", ("Australia/Lord_Howe", datetime.fromisoformat("2026-04-04T15:00Z").timestamp()), -60, 7200.0)
+@example("*/15 0,3 * * *", ("Pacific/Chatham", datetime.fromisoformat("2026-04-04T14:00Z").timestamp()), -15, 0.0)
 def test_whenever_it_is_asked_a_slot_lies_ahead_and_none_is_skipped(cron: str, turn: tuple[str, float], minute: int, later: float) -> None:
     schedule = timing(cron, turn[0])
     at = turn[1] + minute * 60
@@ -97,6 +116,11 @@ def test_whenever_it_is_asked_a_slot_lies_ahead_and_none_is_skipped(cron: str, t
     between = at + min(later, slot - at - 0.001)
     assert next_slot(schedule, between) == slot
     assert next_slot(schedule, slot) > slot
+
+
+@rule("K6a")
+def test_a_line_whose_every_time_is_left_out_never_comes_and_holds_nobody_up() -> None:
+    assert next_slot(timing("* 2 * 3 0L", "Europe/Berlin"), day(1, 1).timestamp()) == NEVER
 
 
 @rule("K6a")

@@ -16,7 +16,8 @@ from covey.store import Store
 from covey.tasks import adding, changing, working
 from covey.tasks.model import TaskDraft
 from covey.teams.runs import choosing, driving, reading, retention, starting
-from covey.teams.runs.model import NoWorker, Part, TeamDraft
+from covey.teams.runs.heads import head_of
+from covey.teams.runs.model import Bound, NoWorker, Part, TeamDraft
 from tests.conftest import ManualClock
 from tests.rules import rule
 from tests.teams.crew import Crew, crew_of
@@ -352,6 +353,44 @@ async def test_a_run_shows_eight_mebibytes_of_results_and_says_where_the_rest_is
     whole = "".join(letter.body for letter in reversed(letters))
     assert whole.count("x") >= 33 * 250_000
     assert f"Its result is the one of {run.team_id}-35." in whole
+
+
+@rule("Q2")
+async def test_who_reads_a_run_within_a_bound_gets_the_first_words_of_what_is_longer_and_is_told_so(crew: Crew) -> None:
+    run = await crew.start(mode="broadcast", workers=["coder", "sales", "ops"])
+    said = 'a "quoted" line\n' + "ä" * 500
+    await crew.do("coder", said)
+    await crew.do("sales", "short")
+    await crew.do("ops", said)
+    found = await crew.store.read(reading.show, run.team_id, bound=Bound(each=200, whole=350))
+    coder, sales, ops = sorted(found.results, key=lambda step: ["coder", "sales", "ops"].index(step.worker or ""))
+    assert set(coder.result) == {"summary"}
+    assert said.startswith(coder.result["summary"])
+    assert len(coder.result["summary"]) > 150
+    assert (coder.left_out, coder.result_chars > 500) == (True, True)
+    assert (sales.result["summary"], sales.left_out) == ("short", False)
+    assert (ops.result, ops.left_out, ops.result_chars) == (None, True, coder.result_chars - 2), "there is no room left for it"
+    assert found.comparison is None, "parts of answers are not compared"
+    whole = await crew.run(run.team_id)
+    assert [step.left_out for step in whole.results] == [False] * 3
+    assert whole.comparison is not None
+
+
+@pytest.mark.parametrize(
+    ("raw", "head"),
+    [
+        ('{"summary":"one', "one"),
+        ('{"summary":"one","data":{"a"', "one"),
+        ('{"summary":"one\\', "one"),
+        ('{"summary":"one\\u00', "one"),
+        ('{"summary":"one\\ud83d', "one"),
+        ('{"summary":"","data":[1, 2', '{"summary":"","data":[1, 2'),
+        ('{"sum', '{"sum'),
+        ("[1, 2, 3", "[1, 2, 3"),
+    ],
+)
+def test_the_head_of_a_cut_result_is_its_text_as_far_as_it_goes(raw: str, head: str) -> None:
+    assert head_of(raw) == head
 
 
 @rule("K8", "Q2")

@@ -23,6 +23,7 @@ from covey.base.errors import Failed, PortTaken
 from covey.base.markers import Marker, marker, markers
 from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.processes import Identity, alive, send
+from covey.base.progress import Tell
 from covey.base.settings import Settings
 from covey.nodes.keeping import LEAVING_S
 from covey.nodes.pinging import answers
@@ -126,7 +127,7 @@ async def budgets_of(settings: Settings) -> dict[str, Any]:
         await store.close()
 
 
-async def wait_ready(settings: Settings, node: Identity, say: Say, timeout_s: float = READY_S) -> list[Address]:
+async def wait_ready(settings: Settings, node: Identity, tell: Tell, timeout_s: float = READY_S) -> list[Address]:
     """Wait until everything answers.
 
     Raises:
@@ -140,7 +141,7 @@ async def wait_ready(settings: Settings, node: Identity, say: Say, timeout_s: fl
         found = await asyncio.gather(*(answers(host, port, PATIENCE_S) for host, port in late.values()))
         late = {name: at for (name, at), answered in zip(late.items(), found, strict=True) if not answered}
         if len(late) != said:
-            say(f"{len(there) - len(late)} of {len(there)} ready")
+            tell("getting ready", len(there) - len(late), len(there))
             said = len(late)
         if not late:
             return [Address(name, url_of(host, port), True) for name, host, port in there]

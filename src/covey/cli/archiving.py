@@ -5,14 +5,16 @@ The store's part is what `store.upkeep` makes and takes. Nothing is taken out of
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,12 +24,16 @@ from covey.base import token_file
 from covey.base.clock import SystemClock
 from covey.base.errors import Conflict, CoveyError, Failed, Invalid, NotFound
 from covey.base.markers import markers
+from covey.base.progress import Tell, silent
 from covey.base.settings import Settings
 from covey.messages import retention as mail
 from covey.nodes import records
 from covey.store import upkeep
 from covey.tasks import retention as tasks
 from covey.version import __version__
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 FORMAT = 1
 REPAIRS: tuple[upkeep.Repair, ...] = (mail.end_leases, tasks.end_leases, living.end_processes, records.end_all, mail.index_again)
@@ -47,7 +53,7 @@ class Manifest(msgspec.Struct):
     """The name of the configuration's file, empty if there was none."""
 
 
-async def backup(settings: Settings, config: Path, file: Path) -> dict[str, Any]:
+async def backup(settings: Settings, config: Path, file: Path, tell: Tell = silent) -> dict[str, Any]:
     """What was written to the file, which is there whole or not at all.
 
     Raises:
@@ -57,8 +63,8 @@ async def backup(settings: Settings, config: Path, file: Path) -> dict[str, Any]
     try:
         with tempfile.TemporaryDirectory(prefix=".covey-backup-", dir=file.parent) as folder:
             store = Path(folder) / STORE
-            await upkeep.backup(engine_of(settings), store)
-            parts = _write(part, _parts(settings, config, store), file.name.endswith(("gz", "tgz")))
+            await upkeep.backup(engine_of(settings), store, tell)
+            parts = _write(part, _parts(settings, config, store), file.name.endswith(("gz", "tgz")), tell)
         size = part.stat().st_size
         part.replace(file)
     except OSError as error:
@@ -75,17 +81,48 @@ def _parts(settings: Settings, config: Path, store: Path) -> dict[str, Path]:
     return {name: path for name, path in found.items() if path.exists()}
 
 
-def _write(part: Path, parts: dict[str, Path], packed: bool) -> list[str]:
+def _write(part: Path, parts: dict[str, Path], packed: bool, tell: Tell) -> list[str]:
     manifest = Manifest(FORMAT, __version__, SystemClock().wall(), CONFIG if CONFIG in parts else "")
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as raw:
-        with tempfile.NamedTemporaryFile(dir=part.parent) as told, tarfile.open(fileobj=raw, mode="w:gz" if packed else "w") as tar:
+        with (
+            tempfile.NamedTemporaryFile(dir=part.parent) as told,
+            gzip.GzipFile(fileobj=raw, mode="wb") if packed else nullcontext(raw) as out,
+            tarfile.open(fileobj=Counted(out, tell, sum(map(_size, parts.values()))), mode="w") as tar,
+        ):
             told.write(msgspec.json.encode(manifest))
             told.flush()
             for name, path in {MANIFEST: Path(told.name), **parts}.items():
                 tar.add(path, arcname=name, filter=_bare)
         os.fsync(raw.fileno())
     return list(parts)
+
+
+def _size(path: Path) -> int:
+    """How many bytes a file or a folder has."""
+    return path.stat().st_size if path.is_file() else sum(each.lstat().st_size for each in path.rglob("*") if each.is_file())
+
+
+class Counted(io.RawIOBase):
+    """What a tar is written to: it tells how much of all went in."""
+
+    def __init__(self, out: SupportsWrite[bytes], tell: Tell, total: int) -> None:
+        super().__init__()
+        self._out = out
+        self._tell = tell
+        self._total = total
+        self._done = 0
+
+    def write(self, data: Any) -> int:
+        """Write on."""
+        self._out.write(data)
+        self._done += len(data)
+        self._tell("packing", min(self._done, self._total), self._total)  # a tar has some bytes more than its files
+        return len(data)
+
+    def tell(self) -> int:
+        """Where it stands."""
+        return self._done
 
 
 def _bare(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
@@ -95,20 +132,20 @@ def _bare(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return member if member.isreg() or member.isdir() else None
 
 
-def restore(file: Path, config: Path, settings_with: Callable[[str | None], Settings]) -> dict[str, Any]:
+def restore(file: Path, config: Path, settings_with: Callable[[str | None], Settings], tell: Tell = silent) -> dict[str, Any]:
     """What was put in the place of what was there. `settings_with` gives the settings that a text of covey.toml comes to.
 
     Raises:
         NotFound, Invalid: There is no such file, or it is no sound backup; nothing was changed.
         Conflict: The fleet runs; nothing was changed.
     """
-    with _unpacked(file) as (folder, manifest):
+    with _unpacked(file, tell) as (folder, manifest):
         text = (folder / CONFIG).read_text(encoding="utf-8") if manifest.config else None
         settings = settings_with(text)
         _refuse_running(settings)
         data = Path(settings.data_dir)
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        epoch = _restore_store(settings, folder / STORE)
+        epoch = _restore_store(settings, folder / STORE, tell)
         done = [STORE]
         for name, target in ((TOKENS, data / TOKENS), (ARCHIVE, data / ARCHIVE), (CONFIG, config)):
             if (folder / name).exists():
@@ -124,10 +161,10 @@ def _refuse_running(settings: Settings) -> None:
         raise Conflict(f"the fleet runs ({names}); nothing was changed. Stop it first: `covey down`.")
 
 
-def _restore_store(settings: Settings, path: Path) -> str:
+def _restore_store(settings: Settings, path: Path, tell: Tell) -> str:
     engine = engine_of(settings)
     try:
-        return upkeep.restore(engine, path, SystemClock().wall, REPAIRS)
+        return upkeep.restore(engine, path, SystemClock().wall, REPAIRS, tell=tell)
     finally:
         engine.close()
 
@@ -149,7 +186,7 @@ def _remove(path: Path) -> None:
 
 
 @contextmanager
-def _unpacked(file: Path) -> Iterator[tuple[Path, Manifest]]:
+def _unpacked(file: Path, tell: Tell) -> Iterator[tuple[Path, Manifest]]:
     """A folder with the parts of a backup, and what it says of itself.
 
     Raises:
@@ -160,9 +197,10 @@ def _unpacked(file: Path) -> Iterator[tuple[Path, Manifest]]:
     with tempfile.TemporaryDirectory(prefix=".covey-restore-", dir=file.parent if os.access(file.parent, os.W_OK) else None) as name:
         folder = Path(name)
         try:
-            with tarfile.open(file) as tar:
+            with file.open("rb") as raw, tarfile.open(fileobj=raw) as tar:
+                size = file.stat().st_size
                 for member in tar:
-                    _extract(tar, member, folder)
+                    _extract(tar, member, folder, lambda: tell("unpacking", raw.tell(), size))
             manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
         except (tarfile.TarError, EOFError, OSError, msgspec.MsgspecError) as error:
             raise _refused(file, "it is no tar file" if isinstance(error, tarfile.ReadError) else str(error)) from error
@@ -175,7 +213,7 @@ def _refused(file: Path, why: str) -> CoveyError:
     return Invalid(f"{file} is not a backup that can be restored: {why}. Nothing was changed; take another one.", field="file")
 
 
-def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path, moved: Callable[[], object]) -> None:
     """Take out what a backup may hold, by its name; anything else is left in."""
     parts = member.name.split("/")
     if ".." in parts or not (member.name in (MANIFEST, STORE, TOKENS, CONFIG) or parts[0] == ARCHIVE):
@@ -192,3 +230,4 @@ def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> Non
     with source, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
         while part := source.read(1 << 20):
             out.write(part)
+            moved()

@@ -87,7 +87,7 @@ def db_check(reach: Reach) -> None:
     progress = Progress(as_json=reach.as_json)
     progress.say("reading the store")
     try:
-        upkeep.check(engine_of(reach.settings))
+        upkeep.check(engine_of(reach.settings), progress.part)
     finally:
         progress.end()
     print_json({"ok": True}) if reach.as_json else click.echo("the store is sound")
@@ -102,7 +102,7 @@ def db_backup(reach: Reach, file: Path) -> None:
     progress = Progress(as_json=reach.as_json)
     progress.say("copying the store")
     try:
-        reach.run(upkeep.backup(engine_of(reach.settings), file))
+        reach.run(upkeep.backup(engine_of(reach.settings), file, progress.part))
     finally:
         progress.end()
     size = file.stat().st_size
@@ -116,7 +116,7 @@ def db_vacuum(reach: Reach) -> None:
     progress = Progress(as_json=reach.as_json)
     progress.say("giving room back")
     try:
-        upkeep.vacuum(engine_of(reach.settings))
+        upkeep.vacuum(engine_of(reach.settings), progress.part)
     finally:
         progress.end()
     print_json({"ok": True}) if reach.as_json else click.echo("done")
@@ -130,7 +130,7 @@ def backup_command(reach: Reach, file: Path) -> None:
     progress = Progress(as_json=reach.as_json)
     progress.say("copying the store")
     try:
-        made = reach.run(archiving.backup(reach.settings, reach.file, file.absolute()))
+        made = reach.run(archiving.backup(reach.settings, reach.file, file.absolute(), progress.part))
     finally:
         progress.end()
     print_json(made) if reach.as_json else click.echo(f"{made['file']} is written, {made['bytes']:,} bytes: {', '.join(made['parts'])}")
@@ -147,7 +147,7 @@ def restore_command(reach: Reach, file: Path) -> None:
     progress = Progress(as_json=reach.as_json)
     progress.say("putting the backup in place")
     try:
-        made = archiving.restore(file.absolute(), reach.file, lambda text: _settings_with(reach, text))
+        made = archiving.restore(file.absolute(), reach.file, lambda text: _settings_with(reach, text), progress.part)
     finally:
         progress.end()
     print_json(made) if reach.as_json else click.echo(
@@ -186,7 +186,7 @@ async def _import(reach: Reach, folder: Path, progress: Progress) -> Any:
     store = open_store(reach.settings)
     try:
         await prepare(store, reach.settings)
-        return await import_tree(store, folder, progress.count)
+        return await import_tree(store, folder, progress.part)
     finally:
         await store.close()
 
@@ -211,7 +211,7 @@ async def _export(reach: Reach, folder: Path, progress: Progress) -> dict[str, i
     store = open_store(reach.settings)
     try:
         await prepare(store, reach.settings)
-        return await export_tree(store, folder, progress.count, stale_s=reach.settings.stale_s)
+        return await export_tree(store, folder, progress.part, stale_s=reach.settings.stale_s)
     finally:
         await store.close()
 

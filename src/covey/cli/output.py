@@ -15,6 +15,7 @@ import click
 import msgspec
 
 from covey.base.errors import FACES, CoveyError
+from covey.cli import bars
 
 _STYLES = {
     "idle": "bright_black", "active": "green", "busy": "blue", "stalled": "yellow", "error": "red", "stopped": "red", "paused": "yellow",
@@ -25,6 +26,8 @@ _STYLES = {
 
 QUIET_S = 2.0
 """A line of progress that says nothing new for so long has the seconds counted."""
+DRAW_S = 0.1
+"""A bar is drawn anew no more often."""
 
 
 def colourful() -> bool:
@@ -96,19 +99,35 @@ class Progress:
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._on = sys.stderr.isatty() and not as_json
-        self._text = ""
+        self._plain = not bars.can_draw(sys.stderr.encoding)
+        self._colours = not os.environ.get("NO_COLOR")
+        self._what, self._done, self._total = "", 0, 0
+        self._began, self._first = 0.0, 0
         self._since = 0.0
+        self._drawn = 0.0
         self._over = threading.Event()
         self._clock: threading.Thread | None = None
         self._line = threading.Lock()
 
     def say(self, text: str) -> None:
         """Show this in place of what was there."""
+        self.part(text, 0, 0)
+
+    def count(self, what: str, number: int) -> None:
+        """Show how many so far."""
+        self.say(f"{what}: {number:,}")
+
+    def part(self, what: str, done: int, total: int) -> None:
+        """Show a bar of how much is done of a total, and the time left if that is long; words alone if the total is 0."""
         if not self._on:
             return
         with self._line:
-            self._text, self._since = text, time.monotonic()
-            self._write(text)
+            now = time.monotonic()
+            if what != self._what:
+                self._began, self._first, self._drawn = now, done, 0.0
+            self._what, self._done, self._total, self._since = what, done, total, now
+            if not total or done >= total or now - self._drawn >= DRAW_S:
+                self._draw(now)
         if self._clock is None:
             self._clock = threading.Thread(target=self._count_seconds, name="covey-progress", daemon=True)
             self._clock.start()
@@ -116,25 +135,34 @@ class Progress:
     def _count_seconds(self) -> None:
         while not self._over.wait(1.0):
             with self._line:
-                seconds = time.monotonic() - self._since
-                if seconds >= QUIET_S and not self._over.is_set():
-                    self._write(f"{self._text}: {seconds:.0f} s")
+                now = time.monotonic()
+                if not self._over.is_set() and (self._total or now - self._since >= QUIET_S):
+                    self._draw(now)
+
+    def _draw(self, now: float) -> None:
+        self._drawn = now
+        quiet_s = now - self._since
+        waited = f"{quiet_s:.0f} s" if quiet_s >= QUIET_S else ""
+        room = shutil.get_terminal_size().columns - 1
+        if not self._total:
+            self._write(f"{self._what}: {waited}"[:room] if waited else self._what[:room])
+            return
+        behind = waited or bars.left(self._done - self._first, self._total - self._first, now - self._began)
+        bar = bars.drawn(self._what, self._done, self._total, room=room, behind=behind, plain=self._plain)
+        full = click.style(bar.full, fg="green") if self._colours and bar.full else bar.full
+        self._write(bar.before + full + bar.empty + bar.after)
 
     def _write(self, text: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
+        sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
-
-    def count(self, what: str, number: int) -> None:
-        """Show how many so far."""
-        self.say(f"{what}: {number:,}")
 
     def end(self) -> None:
         """Take the line away."""
         self._over.set()
         with self._line:
-            if self._text:
+            if self._what:
                 self._write("")
-                self._text = ""
+                self._what = ""
 
 
 class Refused(click.ClickException):

@@ -17,11 +17,12 @@ from covey.app import consoling, gateway, gateway_doors, hosting, noding, outer,
 from covey.app.groups import CONSOLE, GATEWAY, own_ports
 from covey.app.node_spec import node_spec
 from covey.app.opening import run_dir
-from covey.app.starting import Address, Say, addresses, budgets_of, check_ports, down, look, make_ready, running_node, wait_ready
+from covey.app.starting import Address, addresses, budgets_of, check_ports, down, look, make_ready, running_node, wait_ready
 from covey.base.errors import Failed, Misconfigured, Unknown
 from covey.base.markers import marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity
+from covey.base.progress import Tell
 from covey.base.settings import Settings
 from covey.cli.applying import refuse_leavers, undone
 from covey.cli.budgeting import NAMES, told
@@ -87,21 +88,21 @@ async def _announce(reach: Reach, settings: Settings, node: Identity, began: flo
     """Wait until all is ready, and print where it answers."""
     progress = Progress(as_json=reach.as_json)
     try:
-        found = await _waited(settings, node, progress.say)
+        found = await _waited(settings, node, progress.part)
     finally:
         progress.end()
     _print(reach, found, f"ready after {time.monotonic() - began:.1f} s", await budgets_of(settings))
 
 
-async def _waited(settings: Settings, node: Identity, say: Say) -> list[Address]:
+async def _waited(settings: Settings, node: Identity, tell: Tell) -> list[Address]:
     """As `wait_ready`; a node that gave way to another one, which was started at the same time, is no failure."""
     try:
-        return await wait_ready(settings, node, say)
+        return await wait_ready(settings, node, tell)
     except Failed:
         other = running_node(settings)
         if other is None or other.identity == node:
             raise
-        return await wait_ready(settings, other.identity, say)
+        return await wait_ready(settings, other.identity, tell)
 
 
 def _print(reach: Reach, found: list[Address], headline: str, budgets: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from covey.app import outer
 from covey.app.node_spec import node_spec
 from covey.app.opening import engine_of, open_store
-from covey.app.starting import Say, down, running_node, wait_ready
+from covey.app.starting import down, running_node, wait_ready
 from covey.base.errors import Failed, NotFound
 from covey.base.settings import Settings
 from covey.cli import archiving
@@ -63,14 +63,14 @@ def _upgrade(reach: Reach, settings: Settings, progress: Progress) -> Upgraded:
     """Do it. The backup is of the store as the version before left it; the new schema is safe beside a fleet of that version."""
     progress.say("making a backup")
     file = _backup_file(settings)
-    reach.run(archiving.backup(settings, reach.file, file))
+    reach.run(archiving.backup(settings, reach.file, file, progress.part))
     progress.say("migrating the store")
     migrated = _migrate(settings)
     node = running_node(settings)
     before = reach.run(_version_of(settings, node.pid)) if node is not None else None
     restart = node is not None and before != __version__
     if restart:
-        _start_anew(reach, settings, progress.say)
+        _start_anew(reach, settings, progress)
     return Upgraded(__version__, before, str(file), migrated, restart)
 
 
@@ -97,14 +97,14 @@ async def _version_of(settings: Settings, pid: int) -> str | None:
         await store.close()
 
 
-def _start_anew(reach: Reach, settings: Settings, say: Say) -> None:
-    left = reach.run(down(settings, say))
+def _start_anew(reach: Reach, settings: Settings, progress: Progress) -> None:
+    left = reach.run(down(settings, progress.say))
     if left:
         raise Failed(f"these could not be ended: {', '.join(left)}. End them, then run `covey up --detach`; the store is upgraded.")
-    say("starting the fleet")
+    progress.say("starting the fleet")
     made_ready(settings)
     node = reach.run(ExecSpawner().spawn(node_spec(settings)))
-    reach.run(wait_ready(settings, node, say))
+    reach.run(wait_ready(settings, node, progress.part))
 
 
 def _told(made: Upgraded) -> list[str]:

@@ -7,14 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from covey.teams.runs.model import TeamPart, TeamRun, TeamStep
+from covey.teams.runs.model import Bound, TeamPart, TeamRun, TeamStep
 
-ROOM = 200_000
-"""So many characters of results are shown with one run in all; the rest is with the tasks."""
-ONE = 20_000
-"""And so many of one result."""
-
-
+SHOWN = Bound(each=20_000, whole=200_000)
+"""So much of results is read for a page and shown on it."""
 LINE = 120
 """A result of so many characters needs no folding."""
 
@@ -29,6 +25,8 @@ class Twig(NamedTuple):
     """The first words of those, where they don't fit into one line."""
     elsewhere: bool
     """Whether there is more, which its task has."""
+    whole: int
+    """How many characters its whole result has, as JSON."""
 
 
 class Branch(NamedTuple):
@@ -64,14 +62,14 @@ def _branch(part: TeamPart, twigs: dict[int, Twig]) -> Branch:
 
 
 def _twigs(steps: Sequence[TeamStep]) -> Iterator[Twig]:
-    room = ROOM
+    room = SHOWN.whole
     for step in steps:
         words = words_of(step.result)
-        shown = words if len(words) <= min(ONE, room) else ""
+        shown = words[: min(SHOWN.each, room)]
         room -= len(shown)
         ends = step.finished_at is not None and step.started_at is not None
         took_s = step.finished_at - step.started_at if ends else None  # type: ignore[operator]
-        yield Twig(step, took_s, shown, head_of(shown), step.left_out or len(shown) < len(words))
+        yield Twig(step, took_s, shown, head_of(shown), step.left_out or len(shown) < len(words), step.result_chars)
 
 
 def head_of(words: str) -> str:

@@ -17,13 +17,15 @@ import msgspec
 from covey.agents import roster
 from covey.agents.model import STALE_S
 from covey.base.errors import Conflict, Failed
+from covey.base.progress import Tell, silent
 from covey.contexts import carrying as contexts
 from covey.files import histories, tree
-from covey.files.importing import CONTEXTS_OUT, LINKS_OUT, MESSAGES_OUT, TASKS_OUT, Progress, silent
+from covey.files.importing import CONTEXTS_OUT, LINKS_OUT, MESSAGES_OUT, TASKS_OUT
 from covey.files.telling import why
 from covey.files.whole import write_whole
 from covey.links import carrying as links
 from covey.messages import carried as mail
+from covey.reports import amounts
 from covey.store import Store, Transaction, events
 from covey.tasks import carried as tasks
 from covey.version import __version__
@@ -36,7 +38,7 @@ FILES_AT_ONCE = 32
 Pages = AsyncIterator[Sequence[Any]]
 
 
-async def export_tree(store: Store, folder: Path, progress: Progress | None = None, *, stale_s: float = STALE_S) -> dict[str, int]:
+async def export_tree(store: Store, folder: Path, tell: Tell = silent, *, stale_s: float = STALE_S) -> dict[str, int]:
     """How much of what was written into a new folder; it appears there when it is whole.
 
     Raises:
@@ -46,7 +48,7 @@ async def export_tree(store: Store, folder: Path, progress: Progress | None = No
     folder, part = await asyncio.to_thread(_places, folder)
     try:
         await asyncio.to_thread(_begin, folder, part)
-        counts = await _write_all(store, part, progress or silent, stale_s)
+        counts = await _write_all(store, part, tell, stale_s)
         await asyncio.to_thread(part.rename, folder)
     except OSError as error:
         raise Failed(f"the export to {folder} could not be written ({why(error)}); nothing is left of it.") from error
@@ -67,22 +69,23 @@ def _begin(folder: Path, part: Path) -> None:
     part.mkdir(mode=0o700, parents=True)
 
 
-async def _write_all(store: Store, part: Path, progress: Progress, stale_s: float) -> dict[str, int]:
-    counts = {
-        "messages": await _lines(part / MESSAGES_OUT, _messages(store), "messages", progress),
-        "tasks": await _lines(part / TASKS_OUT, _tasks(store), "tasks", progress),
-        "entries": await _lines(part / CONTEXTS_OUT, _entries(store), "entries", progress),
-        "links": await _lines(part / LINKS_OUT, _links(store), "links", progress),
-        "runs": await _lines(part / RUNS_OUT, _runs(store), "runs", progress),
-        "events": await _lines(part / EVENTS_OUT, _events(store), "events", progress),
+async def _write_all(store: Store, part: Path, tell: Tell, stale_s: float) -> dict[str, int]:
+    whole = await store.read(amounts.amounts)
+    lines: dict[str, tuple[str, Pages]] = {
+        "messages": (MESSAGES_OUT, _messages(store)),
+        "tasks": (TASKS_OUT, _tasks(store)),
+        "entries": (CONTEXTS_OUT, _entries(store)),
+        "links": (LINKS_OUT, _links(store)),
+        "runs": (RUNS_OUT, _runs(store)),
+        "events": (EVENTS_OUT, _events(store)),
+        **{what: (f"{what}.jsonl", histories.pages(store, part_of)) for what, part_of in histories.HISTORIES.items()},
     }
-    for what, part_of in histories.HISTORIES.items():
-        counts[what] = await _lines(part / f"{what}.jsonl", histories.pages(store, part_of), what, progress)
+    counts = {what: await _lines(part / name, pages, what, whole[what], tell) for what, (name, pages) in lines.items()}
     await asyncio.to_thread(_put, part / STANDING_OUT, await store.read(histories.standing))
     agents = await store.read(_agents)
     await asyncio.to_thread(_put, part / "agents.json", agents)
     counts["agents"] = len(agents)
-    counts["files"] = await _tree(store, part, stale_s, progress)
+    counts["files"] = await _tree(store, part, stale_s, tell)
     at = await store.read(lambda tx: tx.now)
     await asyncio.to_thread(_put, part / "export.json", {"format": FORMAT, "version": __version__, "at": at, "counts": counts})
     return counts
@@ -139,7 +142,7 @@ def _agents(tx: Transaction) -> list[dict[str, Any]]:
     return [{**agent._asdict(), "vitals": vitals[agent.id]._asdict() if agent.id in vitals else None} for agent in roster.everyone(tx)]
 
 
-async def _lines(path: Path, pages: Pages, what: str, progress: Progress) -> int:
+async def _lines(path: Path, pages: Pages, what: str, total: int, tell: Tell) -> int:
     """Write one thing a line; how many they were."""
     count = 0
     file = await asyncio.to_thread(_create, path)
@@ -147,7 +150,7 @@ async def _lines(path: Path, pages: Pages, what: str, progress: Progress) -> int
         async for page in pages:
             await asyncio.to_thread(_write, file, page)
             count += len(page)
-            progress(what, count)
+            tell(what, count, max(count, total))  # some may come meanwhile
         await asyncio.to_thread(_sync, file)
     finally:
         await asyncio.to_thread(file.close)
@@ -171,7 +174,7 @@ def _put(path: Path, value: Any) -> None:
     write_whole(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n", mode=0o600)
 
 
-async def _tree(store: Store, part: Path, stale_s: float, progress: Progress) -> int:
+async def _tree(store: Store, part: Path, stale_s: float, tell: Tell) -> int:
     """Write the seeds' tree; of how many files it is."""
     names = tree.all_files(await store.read(roster.all_names))
     for folder in tree.FOLDERS:
@@ -179,7 +182,7 @@ async def _tree(store: Store, part: Path, stale_s: float, progress: Progress) ->
     for start in range(0, len(names), FILES_AT_ONCE):
         made = await store.read(tree.make, names[start : start + FILES_AT_ONCE], stale_s)
         await asyncio.to_thread(_put_files, part, made)
-        progress("files", min(start + FILES_AT_ONCE, len(names)))
+        tell("files", min(start + FILES_AT_ONCE, len(names)), len(names))
     return len(names)
 
 

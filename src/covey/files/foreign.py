@@ -6,7 +6,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,8 +106,8 @@ def is_sound(item: Item, faults: Faults) -> bool:
     return True
 
 
-def lines(root: Path, name: str, faults: Faults) -> Iterator[Item]:
-    """The objects of a file that has one a line, one by one: it may be of any length."""
+def lines(root: Path, name: str, faults: Faults, moved: Callable[[int], object] | None = None) -> Iterator[Item]:
+    """The objects of a file that has one a line, one by one: it may be of any length. `moved` is told how many bytes were read."""
     descriptor = _open(root, name, faults)
     if descriptor is None:
         return
@@ -115,6 +115,8 @@ def lines(root: Path, name: str, faults: Faults) -> Iterator[Item]:
         number = 0
         while line := file.readline(LINE_BYTES):
             number += 1
+            if moved is not None:
+                moved(file.tell())
             if len(line) == LINE_BYTES and not line.endswith(b"\n"):
                 faults.add(name, f"line {number}", f"it is longer than {LINE_BYTES:,} bytes.")
                 while (rest := file.readline(LINE_BYTES)) and not rest.endswith(b"\n"):

@@ -19,6 +19,7 @@ from covey.agents import carrying as agents
 from covey.agents import roster
 from covey.agents.carrying import CarriedMetrics
 from covey.base.errors import CoveyError, Failed, NotFound
+from covey.base.progress import Tell, silent
 from covey.contexts import carrying as contexts
 from covey.contexts.carrying import CarriedEntry
 from covey.files import foreign, seeds, tree
@@ -35,9 +36,6 @@ from covey.tasks.carried import CarriedTask, NeedsOthers
 AT_ONCE = 50
 """So many things are put in with one commit."""
 MESSAGES_OUT, TASKS_OUT, CONTEXTS_OUT, LINKS_OUT = "messages.jsonl", "tasks.jsonl", "contexts.jsonl", "links.jsonl"
-
-Progress = Callable[[str, int], None]
-"""Told after each part of the work: what it is about, and how many so far."""
 
 
 class Report(msgspec.Struct, rename="camel"):
@@ -72,11 +70,7 @@ def put_each(tx: Transaction, put: Putting, values: list[Any]) -> list[Any]:
     return answers
 
 
-def silent(what: str, count: int) -> None:
-    """Tell nobody of the progress."""
-
-
-async def import_tree(store: Store, folder: Path, progress: Progress | None = None) -> Report:
+async def import_tree(store: Store, folder: Path, tell: Tell = silent) -> Report:
     """Take over what a tree holds, and tell what was wrong with it.
 
     Raises:
@@ -85,7 +79,7 @@ async def import_tree(store: Store, folder: Path, progress: Progress | None = No
     known = (tree.STATES, tree.QUEUES, tree.COMMUNICATION, MESSAGES_OUT, TASKS_OUT, CONTEXTS_OUT, LINKS_OUT)
     if not await asyncio.to_thread(lambda: any((folder / name).exists() for name in known)):
         raise NotFound(f"{folder} holds no tree to import: none of {', '.join(known)} is there.", field="dir")
-    work = _Import(store, folder, progress or silent)
+    work = _Import(store, folder, tell)
     await work.links()
     await work.messages()
     await work.tasks()
@@ -96,30 +90,31 @@ async def import_tree(store: Store, folder: Path, progress: Progress | None = No
 class _Import:
     """One import on its way."""
 
-    def __init__(self, store: Store, folder: Path, progress: Progress) -> None:
+    def __init__(self, store: Store, folder: Path, tell: Tell) -> None:
         self._store = store
         self._folder = folder
-        self._progress = progress
+        self._tell = tell
+        self._bytes = 0
         self.faults = Faults()
         self.taken: dict[str, int] = {}
         self.known: dict[str, int] = {}
 
     async def links(self) -> None:
         """Who may write to whom, with what is left of each limit."""
-        await self._put_all("links", self._things(LINKS_OUT, CarriedLink), links.put)
+        await self._put_all("links", self._things(LINKS_OUT, CarriedLink), links.put, self._size(LINKS_OUT))
 
     async def messages(self) -> None:
         """All mail: the export's first, since it says most."""
-        await self._put_all("messages", self._things(MESSAGES_OUT, CarriedMessage), mail.put)
+        await self._put_all("messages", self._things(MESSAGES_OUT, CarriedMessage), mail.put, self._size(MESSAGES_OUT))
         for name in (tree.MESSAGES, tree.NOTIFICATIONS):
             found = await asyncio.to_thread(seeds.messages, self._folder, name, self.faults)
-            await self._put_all("messages", (Thing(*each) for each in found), mail.put)
+            await self._put_all("messages", [Thing(*each) for each in found], mail.put)
 
     async def tasks(self) -> None:
         """All tasks, each after those that it needs."""
         waiting: list[Ordered] = []
         put = tasks.put
-        for thing, answer in await self._put_all("tasks", self._things(TASKS_OUT, CarriedTask), put):
+        for thing, answer in await self._put_all("tasks", self._things(TASKS_OUT, CarriedTask), put, self._size(TASKS_OUT)):
             if isinstance(answer, NeedsOthers):
                 waiting.append(Ordered(thing.item, thing.value, 0.0))
         now = await self._store.read(lambda tx: tx.now)
@@ -129,7 +124,7 @@ class _Import:
             what = f"{each.task.task_id} needs itself by way of others, or one that does, so it could never run: it was left out."
             self.faults.add(each.item.file, each.item.place, what)
         in_tree = {each.task.task_id for each in waiting}
-        things = (Thing(each.item, each) for each in ordered)
+        things = [Thing(each.item, each) for each in ordered]
 
         def put_ordered(tx: Transaction, each: Ordered) -> Put | NeedsOthers:
             absent = frozenset(each.task.dependencies) - in_tree
@@ -143,7 +138,7 @@ class _Import:
 
     async def agents(self) -> None:
         """What the agents know, and how much they have done."""
-        await self._put_all("entries", self._things(CONTEXTS_OUT, CarriedEntry), contexts.put)
+        await self._put_all("entries", self._things(CONTEXTS_OUT, CarriedEntry), contexts.put, self._size(CONTEXTS_OUT))
         ours = await self._store.read(roster.all_names)
         states = await asyncio.to_thread(seeds.states, self._folder, self.faults)
         for state in states:
@@ -156,22 +151,35 @@ class _Import:
         await self._put_all("metrics", metrics, _put_metrics)
 
     def _things(self, name: str, kind: type[Any]) -> Iterator[Thing]:
-        for item in foreign.lines(self._folder, name, self.faults):
+        for item in foreign.lines(self._folder, name, self.faults, self._moved):
             value = seeds.converted(kind, item, item.value, self.faults)
             if value is not None:
                 yield Thing(item, value)
 
-    async def _put_all(self, what: str, things: Iterable[Thing], put: Putting) -> list[tuple[Thing, Any]]:
-        """Put them in, so many a commit; the answers that are neither yes, no nor an error come back."""
+    def _size(self, name: str) -> int:
+        """How many bytes a file of lines has; 0 if it is not there."""
+        self._bytes = 0
+        path = self._folder / name
+        return path.stat().st_size if path.is_file() else 0
+
+    def _moved(self, to: int) -> None:
+        self._bytes = to
+
+    async def _put_all(self, what: str, things: Iterable[Thing], put: Putting, size: int = 0) -> list[tuple[Thing, Any]]:
+        """Put them in, so many a commit; the answers that are neither yes, no nor an error come back.
+
+        How far it is, is told in bytes of a file's `size`, or in things of a list.
+        """
         others: list[tuple[Thing, Any]] = []
-        line = iter(things)
+        line, done = iter(things), 0
         while batch := await asyncio.to_thread(lambda: list(islice(line, AT_ONCE))):
             answers = await self._put_batch(put, [thing.value for thing in batch])
             for thing, answer in zip(batch, answers, strict=True):
                 self._note(what, thing, answer)
                 if isinstance(answer, NeedsOthers):
                     others.append((thing, answer))
-            self._progress(what, self.taken.get(what, 0) + self.known.get(what, 0))
+            done += len(batch)
+            self._tell(what, *((done, len(things)) if isinstance(things, list) else (self._bytes, size)))
         return others
 
     async def _put_batch(self, put: Putting, values: list[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from covey.base.ids import Ids
+from covey.base.progress import Tell, silent
 from covey.store.transaction import Transaction
 from covey.store.turns import Stamp
 
@@ -80,19 +81,19 @@ class Engine(Protocol):
         """Bring the schema up to date; the names of the migrations that were run."""
         ...
 
-    def backup(self, path: Path) -> None:
+    def backup(self, path: Path, tell: Tell = silent) -> None:
         """Write one moment of the store, whole, to a new file, an SQLite database whatever the kind of this one."""
         ...
 
-    def restore(self, path: Path, clock_wall: Callable[[], float]) -> None:
+    def restore(self, path: Path, clock_wall: Callable[[], float], tell: Tell = silent) -> None:
         """Put the content of such a file in the place of what is there, and bring it up to date. Nobody may have the store open."""
         ...
 
-    def faults(self) -> list[str]:
+    def faults(self, tell: Tell = silent) -> list[str]:
         """What is not sound, a sentence each; empty for a sound store."""
         ...
 
-    def vacuum(self) -> None:
+    def vacuum(self, tell: Tell = silent) -> None:
         """Give room that is no longer used back to the disk."""
         ...
 

@@ -12,6 +12,7 @@ import psycopg
 from covey.base.clock import Clock
 from covey.base.errors import StoreUnavailable
 from covey.base.ids import Ids
+from covey.base.progress import Tell, silent
 from covey.store import postgres_files
 from covey.store.migrate import migrations
 from covey.store.notify import NotifyBell
@@ -101,27 +102,26 @@ class PostgresEngine:
             db.execute("INSERT INTO clock (id, boot_id, ahead) VALUES (1, '', %s) ON CONFLICT DO NOTHING", (ahead,))
             return [migration.name for migration in missing]
 
-    def backup(self, path: Path) -> None:
+    def backup(self, path: Path, tell: Tell = silent) -> None:
         """Write one moment of the store to a new file, an SQLite database, while it is in use."""
         with outside(), self.open() as db:
-            postgres_files.write(db, path)
+            postgres_files.write(db, path, tell)
 
-    def restore(self, path: Path, clock_wall: Callable[[], float]) -> None:
+    def restore(self, path: Path, clock_wall: Callable[[], float], tell: Tell = silent) -> None:
         """Put the content of such a file in the place of what is there, in one transaction."""
         self.migrate(clock_wall)
         with outside(), self.open() as db:
-            postgres_files.put_in_place(db, path)
+            postgres_files.put_in_place(db, path, tell)
 
-    def faults(self) -> list[str]:
+    def faults(self, tell: Tell = silent) -> list[str]:
         """What is not sound, a sentence each: a step of the schema that is missing, a table that can't be read."""
         with outside(), self.open() as db:
-            return postgres_files.faults_of(db)
+            return postgres_files.faults_of(db, tell)
 
-    def vacuum(self) -> None:
+    def vacuum(self, tell: Tell = silent) -> None:
         """Make room that is no longer used free for new rows, and count anew for the planner; others go on meanwhile."""
         with outside(), self.open() as db:
-            db.execute("SET statement_timeout = 0")
-            db.execute("VACUUM (ANALYZE, SKIP_LOCKED)")
+            postgres_files.vacuum(db, tell)
 
     def stamp(self) -> Stamp | None:
         """A server tells it to nobody who does not ask."""

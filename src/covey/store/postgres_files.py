@@ -12,6 +12,7 @@ import apsw
 import psycopg
 from psycopg import sql
 
+from covey.base.progress import Tell, silent
 from covey.store import snapshots
 from covey.store.migrate import migrations
 from covey.store.sqlite_errors import plain_errors
@@ -26,7 +27,7 @@ SELECT o.place + ?, 0, e.at, e.kind, e.agent, e.subject, e.data FROM events e JO
 _RESET = "SELECT setval(pg_get_serial_sequence(%s, 'seq'), coalesce((SELECT max(seq) FROM {}), 0) + 1)"
 
 
-def write(db: psycopg.Connection[Any], path: Path) -> None:
+def write(db: psycopg.Connection[Any], path: Path, tell: Tell = silent) -> None:
     """Write what a PostgreSQL store holds at this moment to a file, which is there whole or not at all."""
     with snapshots.fresh_file(path) as part, plain_errors(part), contextlib.closing(apsw.Connection(str(part))) as copy:
         for migration in migrations():
@@ -34,8 +35,10 @@ def write(db: psycopg.Connection[Any], path: Path) -> None:
         with copy, db.transaction():
             db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             db.execute("SET LOCAL statement_timeout = 0")
-            for table, columns in tables(copy):
+            found = tables(copy)
+            for place, (table, columns) in enumerate(found, 1):
                 _fetch(db, copy, table, columns)
+                tell("copying the store's tables", place, len(found))
             _straighten(copy)
 
 
@@ -75,17 +78,18 @@ def _straighten(copy: apsw.Connection) -> None:
     copy.execute("UPDATE entries SET indexed = 0")
 
 
-def put_in_place(db: psycopg.Connection[Any], path: Path) -> None:
+def put_in_place(db: psycopg.Connection[Any], path: Path, tell: Tell = silent) -> None:
     """Make a PostgreSQL store one with a backup file, in one transaction; the schema must be there already."""
-    with snapshots.opened(path) as copy, plain_errors(path), db.transaction():
+    with snapshots.opened(path, tell) as copy, plain_errors(path), db.transaction():
         db.execute("SET LOCAL statement_timeout = 0")
         found = tables(copy)
         names = sql.SQL(", ").join(sql.Identifier(table) for table, _ in found)
         db.execute(sql.SQL("TRUNCATE message_words, entry_words, {}").format(names))
-        for table, columns in found:  # as they were created: what is referred to comes first
+        for place, (table, columns) in enumerate(found, 1):  # as they were created: what is referred to comes first
             _send(db, copy, table, columns)
             if "seq" in columns and table != "bookmarks":
                 db.execute(sql.SQL(_RESET).format(sql.Identifier(table)), (table,))
+            tell("copying the store's tables", place, len(found))
         db.execute("UPDATE entries SET indexed = 0")
         db.execute("UPDATE clock SET boot_id = '', ahead = 0, floor = coalesce((SELECT max(at) FROM events), 0)")
 
@@ -97,24 +101,40 @@ def _send(db: psycopg.Connection[Any], copy: apsw.Connection, table: str, column
             rows.write_row(row)
 
 
-def faults_of(db: psycopg.Connection[Any]) -> list[str]:
+def faults_of(db: psycopg.Connection[Any], tell: Tell = silent) -> list[str]:
     """What is not sound in a PostgreSQL store, a sentence each."""
     there = {row[0] for row in db.execute("SELECT name FROM migrations")} if _exists(db, "migrations") else set()
     missing = [
         f"the step {each.name} of the schema is missing; `covey db migrate` does it" for each in migrations() if each.name not in there
     ]
-    return missing or _unreadable(db)
+    return missing or _unreadable(db, tell)
 
 
-def _unreadable(db: psycopg.Connection[Any]) -> list[str]:
+def _unreadable(db: psycopg.Connection[Any], tell: Tell) -> list[str]:
     found = []
     db.execute("SET statement_timeout = 0")
-    for (name,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall():
+    names = _names(db)
+    for place, name in enumerate(names, 1):
         try:
             db.execute(sql.SQL("SELECT count(t.*) FROM {} t").format(sql.Identifier(name)))
         except psycopg.errors.DatabaseError as error:
             found.append(f"the table {name} can't be read: {error}")
+        tell("reading the store's tables", place, len(names))
     return found
+
+
+def vacuum(db: psycopg.Connection[Any], tell: Tell = silent) -> None:
+    """Make room that is no longer used free in each table of a PostgreSQL store, and count anew for the planner."""
+    db.execute("SET statement_timeout = 0")
+    names = _names(db)
+    for place, name in enumerate(names, 1):
+        db.execute(sql.SQL("VACUUM (ANALYZE, SKIP_LOCKED) {}").format(sql.Identifier(name)))
+        tell("giving room back", place, len(names))
+
+
+def _names(db: psycopg.Connection[Any]) -> list[str]:
+    rows = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
+    return [name for (name,) in rows.fetchall()]
 
 
 def _exists(db: psycopg.Connection[Any], table: str) -> bool:

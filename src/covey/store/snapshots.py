@@ -12,26 +12,41 @@ import apsw
 
 from covey.base.clock import Clock
 from covey.base.errors import CoveyError, Invalid, NotFound
+from covey.base.progress import Tell, silent
 from covey.store.migrate import Migration, migrations
 from covey.store.sqlite_errors import our_error, plain_errors
 from covey.store.turns import turn, unavailable
 
 _BESIDE = ("-wal", "-shm", "-journal")
 _SHOWN = 20
+_STEP_PAGES = 1000
 
 
-def write(source: apsw.Connection, path: Path) -> None:
+def write(source: apsw.Connection, path: Path, tell: Tell = silent) -> None:
     """Write what an open store holds at this moment to a file, which is there whole or not at all."""
     with fresh_file(path) as part:
-        copy_into(source, part)
+        copy_into(source, part, tell)
 
 
-def copy_into(source: apsw.Connection, path: Path) -> None:
+def copy_into(source: apsw.Connection, path: Path, tell: Tell = silent) -> None:
     """Make the database at `path` one with the source, as one moment of it, in one file."""
     with plain_errors(path), contextlib.closing(apsw.Connection(str(path))) as copy:
-        with copy.backup("main", source, "main") as backup:
-            backup.step(-1)
+        with _one_moment(source), copy.backup("main", source, "main") as backup:
+            while not backup.done:
+                backup.step(_STEP_PAGES)
+                tell("copying the store", backup.page_count - backup.remaining, backup.page_count)
         copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+
+@contextlib.contextmanager
+def _one_moment(source: apsw.Connection) -> Iterator[None]:
+    """Inside, the source is read as it is now. Without it a copy made in steps begins anew whenever others have written in between."""
+    source.execute("BEGIN")
+    try:
+        source.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        yield
+    finally:
+        source.execute("ROLLBACK")
 
 
 @contextlib.contextmanager
@@ -61,7 +76,7 @@ def _sync(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[apsw.Connection]:
+def opened(path: Path, tell: Tell = silent) -> Iterator[apsw.Connection]:
     """A backup file to read from, proved sound; one of an earlier version is read from a copy that is brought up to date.
 
     Raises:
@@ -73,7 +88,7 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
     with contextlib.ExitStack() as stack:
         try:
             db = stack.enter_context(contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)))
-            missing = _missing(db, path)
+            missing = _missing(db, path, tell)
         except apsw.Error as error:
             raise _refused(path, str(error)) from error
         if missing:
@@ -86,9 +101,9 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
         yield db
 
 
-def _missing(db: apsw.Connection, path: Path) -> list[Migration]:
+def _missing(db: apsw.Connection, path: Path, tell: Tell) -> list[Migration]:
     """The steps of the schema that a sound backup file has not been through."""
-    found = faults_of(db)
+    found = faults_of(db, tell)
     if found:
         raise _refused(path, found[0])
     done = {row[0] for row in db.execute("SELECT name FROM migrations")}
@@ -102,23 +117,33 @@ def _refused(path: Path, why: str) -> Invalid:
     return Invalid(f"{path} is not a backup that can be restored: {why}. Nothing was changed; take another one.", field="path")
 
 
-def faults_of(db: apsw.Connection) -> list[str]:
+def faults_of(db: apsw.Connection, tell: Tell = silent) -> list[str]:
     """What is not sound in an open store, a sentence each."""
+    tell("reading the store's pages", 0, 0)
     try:
         found = [str(row[0]) for row in db.execute(f"PRAGMA integrity_check({_SHOWN})") if row[0] != "ok"]
-        orphans = db.execute('SELECT "table", rowid, parent FROM pragma_foreign_key_check() LIMIT ?', (_SHOWN,)).fetchall()
+        return found + _orphans(db, tell)
     except apsw.Error as error:
         return [our_error(Path(db.filename), error).message]
-    return found + [f"{table} has a row ({rowid}) whose {parent} is not there" for table, rowid, parent in orphans]
 
 
-def put_in_place(backup: Path, store: Path, lock: Path, clock: Clock) -> None:
+def _orphans(db: apsw.Connection, tell: Tell) -> list[str]:
+    names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")]
+    found: list[str] = []
+    for place, name in enumerate(names, 1):
+        rows = db.execute("SELECT rowid, parent FROM pragma_foreign_key_check(?) LIMIT ?", (name, _SHOWN - len(found)))
+        found += [f"{name} has a row ({rowid}) whose {parent} is not there" for rowid, parent in rows]
+        tell("following the store's references", place, len(names))
+    return found
+
+
+def put_in_place(backup: Path, store: Path, lock: Path, clock: Clock, tell: Tell = silent) -> None:
     """Make the store's file one with the backup. What was there is kept as `….replaced`, a damaged one too."""
     ready = store.with_name(store.name + ".restoring")
     try:
         ready.unlink(missing_ok=True)
-        with opened(backup) as source:
-            copy_into(source, ready)
+        with opened(backup, tell) as source:
+            copy_into(source, ready, tell)
         ready.chmod(0o600)
         _sync(ready)
         with turn(lock, clock) as held:

@@ -11,6 +11,7 @@ import apsw
 from covey.base.clock import Clock
 from covey.base.errors import StoreDamaged, StoreUnavailable
 from covey.base.ids import Ids
+from covey.base.progress import Tell, silent
 from covey.store import snapshots
 from covey.store.migrate import Migration, migrations
 from covey.store.sqlite_errors import plain_errors
@@ -116,31 +117,33 @@ class SqliteEngine:
             data = encode_json({"seconds": round(last - wall, 3), "why": "the wall clock is behind the last event"}).decode()
             db.execute(INSERT_EVENT, Event(now, "clock.behind", None, None, data))
 
-    def backup(self, path: Path) -> None:
+    def backup(self, path: Path, tell: Tell = silent) -> None:
         """Write one moment of the store to a new file, while it is in use."""
         with contextlib.closing(self.open()) as db:
-            snapshots.write(db, path)
+            snapshots.write(db, path, tell)
 
-    def restore(self, path: Path, clock_wall: Callable[[], float]) -> None:
+    def restore(self, path: Path, clock_wall: Callable[[], float], tell: Tell = silent) -> None:
         """Put such a file in the place of this one, which is kept beside it as `….replaced`, sound or not."""
-        snapshots.put_in_place(path, self.path, self.lock_path, self.clock)
+        snapshots.put_in_place(path, self.path, self.lock_path, self.clock, tell)
         self._is_new = False
         self.migrate(clock_wall)
 
-    def faults(self) -> list[str]:
+    def faults(self, tell: Tell = silent) -> list[str]:
         """What is not sound, a sentence each."""
         try:
             with contextlib.closing(self.open()) as db:
-                return snapshots.faults_of(db)
+                return snapshots.faults_of(db, tell)
         except StoreDamaged as error:
             return [error.message]
 
-    def vacuum(self) -> None:
+    def vacuum(self, tell: Tell = silent) -> None:
         """Give free pages back to the disk, some at a time so that others can write in between; then shorten the log."""
         with contextlib.closing(self.open()) as db, plain_errors(self.path):
-            for _ in range(int(db.pragma("freelist_count")) // _VACUUM_PAGES + 1):
+            steps = int(db.pragma("freelist_count")) // _VACUUM_PAGES + 1
+            for step in range(1, steps + 1):
                 with turn(self.lock_path, self.clock):
                     db.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+                tell("giving room back", step, steps)
             with turn(self.lock_path, self.clock):
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from covey.base.errors import StoreDamaged
 from covey.base.ids import Ids
+from covey.base.progress import Tell, silent
 from covey.base.settings import Retention
 from covey.store import answered, events
 from covey.store.batches import write_alone
@@ -70,17 +71,19 @@ async def _until_few(one_step: Callable[[], Any]) -> int:
             return total
 
 
-async def backup(engine: Engine, path: Path) -> None:
+async def backup(engine: Engine, path: Path, tell: Tell = silent) -> None:
     """Write one moment of the store to a file, whole or not at all, while it is in use. Its form is the same for every kind of store.
 
     Raises:
         StoreUnavailable: There is no room, or no right to write there.
         StoreDamaged: The store itself is not sound.
     """
-    await asyncio.to_thread(engine.backup, path)
+    await asyncio.to_thread(engine.backup, path, tell)
 
 
-def restore(engine: Engine, path: Path, wall: Callable[[], float], repairs: Sequence[Repair], ids: Ids | None = None) -> str:
+def restore(
+    engine: Engine, path: Path, wall: Callable[[], float], repairs: Sequence[Repair], ids: Ids | None = None, tell: Tell = silent
+) -> str:
     """The new epoch of a store that is what a backup file was. Nobody may have it open.
 
     Whoever worked when the backup was made works no more: `repairs` are the features' verbs that end their leases and processes,
@@ -89,7 +92,7 @@ def restore(engine: Engine, path: Path, wall: Callable[[], float], repairs: Sequ
     Raises:
         NotFound, Invalid: There is no such file, or it is no sound backup; nothing was changed.
     """
-    engine.restore(path, wall)
+    engine.restore(path, wall, tell)
     return write_alone(engine, new_epoch, repairs, ids=ids)
 
 
@@ -103,19 +106,19 @@ def new_epoch(tx: Transaction, repairs: Sequence[Repair]) -> str:
     return epoch
 
 
-def check(engine: Engine) -> None:
+def check(engine: Engine, tell: Tell = silent) -> None:
     """Return if the store is sound, whole and every reference in it leads somewhere.
 
     Raises:
         StoreDamaged: It is not; `details["faults"]` has each fault.
     """
-    found = engine.faults()
+    found = engine.faults(tell)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         said = f"the store is not sound: {found[0].rstrip('.')}{more}."
         raise StoreDamaged(f"{said} Stop the fleet and run `covey restore` with your last backup; keep the damaged one.", faults=found)
 
 
-def vacuum(engine: Engine) -> None:
+def vacuum(engine: Engine, tell: Tell = silent) -> None:
     """Give room that is no longer used back to the disk, while the store is in use."""
-    engine.vacuum()
+    engine.vacuum(tell)

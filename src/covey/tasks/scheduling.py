@@ -20,7 +20,7 @@ STILL_DUE = statement(__package__, "schedule_still_due")
 ADVANCE = statement(__package__, "schedule_advance")
 
 LATER_S = 3600.0
-UNREADABLE = (CronSimError, msgspec.MsgspecError, KeyError, ValueError, OSError, StopIteration)
+UNREADABLE = (CronSimError, msgspec.MsgspecError, KeyError, ValueError, OSError)
 """A schedule that can't be read here (a time zone that this machine does not know …) is tried again so much later, and stops no other."""
 
 

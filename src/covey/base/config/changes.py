@@ -7,11 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from covey.base.config.outline import RECORDS, SECTIONS, SINGLES, Takes
 from covey.base.settings import AgentSettings, Settings
-
-Section = Literal["fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry"]
-Takes = Literal["nothing", "agent", "agents", "fleet"]
-"""What must start anew: nothing (it applies live), this agent's process, every agent's, or by hand the whole fleet."""
 
 LIVE_OF_AGENT = frozenset({"role", "buddy", "owner", "organisation", "capabilities", "plan", "mcp_profile"})
 LIVE_OF_FLEET = frozenset({"lead", "deputy", "notify"})
@@ -22,15 +19,14 @@ FLEET_RESTARTS = frozenset(
         *("host", "console_port", "gateway_port", "gateway", "allowed_hosts", "open_metrics", "open_status"),
     )
 )
-_RECORDS: tuple[Section, ...] = ("agents", "projects", "schedules", "webhooks")
-_ASIDE = frozenset({*_RECORDS, "features", "planning", "a2a", "retention", "telemetry", "base_port", "only"})
+_ASIDE = frozenset({*SECTIONS, "base_port", "only"})
 """Not keys of the fleet, or seen only by what follows from them: base_port by the ports, only by who runs."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """One difference. `name` is the agent, project, schedule or organisation, empty for the fleet and the retention."""
 
-    section: Section
+    section: str
     name: str = ""
     how: Literal["added", "removed", "changed"]
     fields: tuple[str, ...] = ()
@@ -41,17 +37,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 def diff(old: Settings, new: Settings) -> list[Change]:
     """What is different in the new settings: the fleet first, then all else section by section."""
     changes = list(_fleet(old, new))
-    for section in _RECORDS:
+    for section in RECORDS:
         changes += _records(section, getattr(old, section), getattr(new, section))
     changes += _features(old, new)
-    if fields := _differing(old.planning, new.planning):
-        changes.append(Change(section="planning", how="changed", fields=fields, restart="agents"))
-    if fields := _differing(old.a2a, new.a2a):
-        changes.append(Change(section="a2a", how="changed", fields=fields, restart="agents"))
-    if fields := _differing(old.retention, new.retention):
-        changes.append(Change(section="retention", how="changed", fields=fields))
-    if fields := _differing(old.telemetry, new.telemetry):
-        changes.append(Change(section="telemetry", how="changed", fields=fields, restart="agents"))
+    for section, single in SINGLES.items():
+        if fields := _differing(getattr(old, section), getattr(new, section)):
+            changes.append(Change(section=section, how="changed", fields=fields, restart=single.restart))
     return changes
 
 
@@ -66,7 +57,7 @@ def _fleet(old: Settings, new: Settings) -> Iterator[Change]:
         yield Change(section="fleet", how="changed", fields=fixed, restart="fleet")
 
 
-def _records(section: Section, old: Sequence[msgspec.Struct], new: Sequence[msgspec.Struct]) -> Iterator[Change]:
+def _records(section: str, old: Sequence[msgspec.Struct], new: Sequence[msgspec.Struct]) -> Iterator[Change]:
     before, after = _by_name(old), _by_name(new)
     for name in before:
         if name not in after:

@@ -10,24 +10,13 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from covey.base.config.faults import Faults
+from covey.base.config.outline import RECORDS, SECTIONS, SINGLES
 from covey.base.config.shapes import BAD, At, Check, below, flag, formed, list_of, number, one_of, options, refuse, table_of, text, whole
 from covey.base.ids import AGENT_FORM, ID_FORM
-from covey.base.settings import (
-    A2aSettings,
-    AgentSettings,
-    BrainSettings,
-    PlanningSettings,
-    ProjectSettings,
-    Retention,
-    ScheduleSettings,
-    Settings,
-    TelemetrySettings,
-    WebhookSettings,
-)
+from covey.base.settings import BrainSettings, Settings
 
 YEAR_S = 366 * 86400
 PRIORITIES = ("urgent", "high", "medium", "low")
-SECTIONS = ("fleet", "agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry")
 RESERVED = frozenset({"operator", "system", "all", "node", "console", "gateway"})
 """No agent may be called so: senders, everybody, and the processes that hold no agent."""
 
@@ -150,18 +139,10 @@ def types_of(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {field.name: field.type for field in msgspec.structs.fields(struct)}
 
 
-FLEET = keys_of(
-    Settings, {"agents", "projects", "schedules", "webhooks", "features", "planning", "a2a", "retention", "telemetry", "root", "only"}
-)
+FLEET = keys_of(Settings, {*SECTIONS, "root", "only"})
 BRAIN = keys_of(BrainSettings, {"command"})
-AGENT = keys_of(AgentSettings, {"id", "brain"})
-PROJECT = keys_of(ProjectSettings, {"name"})
-SCHEDULE = keys_of(ScheduleSettings, {"name"})
-WEBHOOK = keys_of(WebhookSettings, {"name"})
-RETENTION = keys_of(Retention)
-PLANNING = keys_of(PlanningSettings)
-A2A = keys_of(A2aSettings)
-TELEMETRY = keys_of(TelemetrySettings)
+RECORD = {section: keys_of(form, {"id", "name", "brain"}) for section, form in RECORDS.items()}
+SINGLE = {section: keys_of(single.form) for section, single in SINGLES.items()}
 FEATURES = _CHECKS["features"]
 
 

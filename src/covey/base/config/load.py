@@ -9,21 +9,11 @@ from typing import Any, get_origin
 from covey.base.config import fleet as fleets
 from covey.base.config import sections
 from covey.base.config.faults import Faults
-from covey.base.config.keys import A2A, FEATURES, FLEET, PLANNING, RETENTION, SECTIONS, TELEMETRY, agent_names, types_of, values
+from covey.base.config.keys import FEATURES, FLEET, SINGLE, agent_names, types_of, values
+from covey.base.config.outline import SECTIONS, SINGLES
 from covey.base.config.shapes import BAD
 from covey.base.config.source import FILE_NAME, absolute, locate, parsed, read
-from covey.base.settings import (
-    BASE_PORT,
-    A2aSettings,
-    AgentSettings,
-    PlanningSettings,
-    ProjectSettings,
-    Retention,
-    ScheduleSettings,
-    Settings,
-    TelemetrySettings,
-    WebhookSettings,
-)
+from covey.base.settings import BASE_PORT, AgentSettings, ProjectSettings, ScheduleSettings, Settings, WebhookSettings
 
 _FOLDERS = {"data_dir": ".covey", "shared_dir": "shared", "logs_dir": "logs"}
 _TYPES = types_of(Settings)
@@ -153,17 +143,15 @@ def _layered(faults: Faults, inner: dict[str, Any], outer: dict[str, Any], root:
 
 
 def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Projects, schedules, webhooks, features, retention, planning, A2A and telemetry."""
+    """All but the fleet and its agents."""
     projects = sections.projects(faults, document.get("projects"))
     schedules = sections.schedules(faults, document.get("schedules"))
     webhooks = sections.webhooks(faults, document.get("webhooks"))
     features = FEATURES(faults, ("features",), document.get("features", {}))
-    retention = values(faults, ("retention",), document.get("retention", {}), RETENTION)
-    planning = values(faults, ("planning",), document.get("planning", {}), PLANNING)
-    a2a = values(faults, ("a2a",), document.get("a2a", {}), A2A)
-    telemetry = _telemetry_of(environ) | values(faults, ("telemetry",), document.get("telemetry", {}), TELEMETRY)
+    singles = {section: values(faults, (section,), document.get(section, {}), keys) for section, keys in SINGLE.items()}
+    singles["telemetry"] = _telemetry_of(environ) | singles["telemetry"]
     fleets.check_names(faults, agents, projects, schedules)
-    fleets.check_planner(faults, agents, planning)
+    fleets.check_planner(faults, agents, singles["planning"])
     if schedules:
         from covey.base.config import schedules as clockwork  # noqa: PLC0415 - cronsim and zoneinfo, for those who have schedules
 
@@ -174,15 +162,13 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
         outgoing.check(faults, webhooks)
     if faults.found:
         return {}
+    singles["planning"] = _placed(singles["planning"], "templates", root)
     return {
         "projects": tuple(ProjectSettings(name=name, **_placed(draft, "path", root)) for name, draft in projects.items()),
         "schedules": tuple(ScheduleSettings(name=name, **draft) for name, draft in schedules.items()),
         "webhooks": tuple(WebhookSettings(name=name, **draft) for name, draft in webhooks.items()),
         "features": features,
-        "retention": Retention(**retention),
-        "planning": PlanningSettings(**_placed(planning, "templates", root)),
-        "a2a": A2aSettings(**a2a),
-        "telemetry": TelemetrySettings(**telemetry),
+        **{section: SINGLES[section].form(**draft) for section, draft in singles.items()},
     }
 
 
@@ -192,7 +178,7 @@ def _telemetry_of(environ: Mapping[str, str]) -> dict[str, Any]:
     if environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or environ.get("OTEL_TRACES_EXPORTER", "otlp") != "otlp":
         return {}
     quiet = Faults("", "")
-    return values(quiet, ("telemetry",), {"traces": where}, TELEMETRY) if where else {}
+    return values(quiet, ("telemetry",), {"traces": where}, SINGLE["telemetry"]) if where else {}
 
 
 def _placed(draft: dict[str, Any], key: str, root: Path, usual: str = "") -> dict[str, Any]:

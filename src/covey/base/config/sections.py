@@ -7,7 +7,7 @@ from typing import Any
 
 from covey.base.config.brain import brain
 from covey.base.config.faults import Faults
-from covey.base.config.keys import AGENT, PROJECT, RESERVED, SCHEDULE, WEBHOOK, agent_name, record_name, values
+from covey.base.config.keys import RECORD, RESERVED, agent_name, record_name, values
 from covey.base.config.shapes import Check, refuse
 from covey.base.defaults import AGENTS, BY_NAME
 
@@ -15,7 +15,7 @@ Drafts = dict[str, dict[str, Any]]
 """Of each name the fields that are written and fit."""
 
 MOST_AGENTS = 10_000
-_AGENT = AGENT | {"brain": brain}
+_AGENT = RECORD["agents"] | {"brain": brain}
 
 
 def agents(faults: Faults, table: object) -> Drafts:
@@ -45,7 +45,7 @@ def _agent(faults: Faults, at: tuple[str, str], table: object) -> dict[str, Any]
 
 def projects(faults: Faults, table: object) -> Drafts:
     """The projects as written (A1b)."""
-    return _records(faults, "projects", table, record_name, lambda at, one: values(faults, at, one, PROJECT))
+    return _records(faults, "projects", table, record_name, lambda at, one: values(faults, at, one, RECORD["projects"]))
 
 
 def schedules(faults: Faults, table: object) -> Drafts:
@@ -54,7 +54,7 @@ def schedules(faults: Faults, table: object) -> Drafts:
 
 
 def _schedule(faults: Faults, at: tuple[str, str], table: object) -> dict[str, Any]:
-    draft = values(faults, at, table, SCHEDULE)
+    draft = values(faults, at, table, RECORD["schedules"])
     if not isinstance(table, dict):
         return draft
     if not draft.get("text", "").strip() and ("text" in draft or "text" not in table):
@@ -77,7 +77,7 @@ def _webhook(faults: Faults, at: tuple[str, str], table: object) -> dict[str, An
     for key, example in (("url", 'url = "https://…"'), ("kinds", 'kinds = ["task.done"]'), ("secret", 'secret = "env:NAME"')):
         if isinstance(table, dict) and not table.get(key):
             faults.add(at, f"has no {key}; write {example}")
-    return values(faults, at, table, WEBHOOK)
+    return values(faults, at, table, RECORD["webhooks"])
 
 
 def _records(

@@ -8,12 +8,11 @@ from typing import Any
 
 import msgspec
 
+from covey.base.config.outline import RECORDS, SINGLES
 from covey.base.config.spelling import table
 from covey.base.settings import BrainSettings, Settings
 
 MASK = "***"
-_RECORDS = ("agents", "projects", "schedules", "webhooks")
-_SINGLE = ("planning", "a2a", "retention", "telemetry")
 _PASSWORD = re.compile(r"(?<=://)([^/:@]*):.*@")
 _PARAMETER = re.compile(r"(?i)(password=)[^&]*")
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|authori")
@@ -27,9 +26,9 @@ def describe(settings: Settings, *, secrets: bool = False) -> dict[str, Any]:
     With secrets, `to_toml` of it loads as the same settings.
     """
     told = _plain(settings)
-    records = {section: dict(_named(told.pop(section))) for section in _RECORDS}
+    records = {section: dict(_named(told.pop(section))) for section in RECORDS}
     features = told.pop("features")
-    single = {section: told.pop(section) for section in _SINGLE}
+    single = {section: told.pop(section) for section in SINGLES}
     del told["root"], told["only"]
     told |= {part: told[part] or "operator" for part in ("lead", "deputy")}
     if not secrets:
@@ -79,8 +78,8 @@ def to_toml(settings: Settings, *, secrets: bool = False) -> str:
     """The settings as the text of a covey.toml, everything written out."""
     told = describe(settings, secrets=secrets)
     tables: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("fleet",), told["fleet"])]
-    tables += [((section, name), one) for section in (*_RECORDS, "features") for name, one in told[section].items()]
-    tables += [((section,), told[section]) for section in _SINGLE]
+    tables += [((section, name), one) for section in (*RECORDS, "features") for name, one in told[section].items()]
+    tables += [((section,), told[section]) for section in SINGLES]
     for agent in told["agents"].values():
         agent["brain"] = _short(agent["brain"])
     return "\n".join(table(path, values) for path, values in tables)

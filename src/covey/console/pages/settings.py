@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from covey.base.config.origins import Origin, Origins, is_usual
+from covey.base.config.outline import SINGLES
 from covey.base.config.show import describe
 from covey.base.config.spelling import spelled
 from covey.base.settings import Settings
@@ -35,7 +36,6 @@ GROUPS: tuple[tuple[str, frozenset[str]], ...] = (
     ("Care", frozenset({"processes", "heartbeat_s", "stale_s", "stall_s", "back_s", "start_s", "grace_s", "watchdog_s", "buddy_check_s"})),
 )
 """The keys of [fleet] as they are shown; one that stands in none comes under `More of [fleet]`."""
-SECTIONS = ("planning", "retention", "telemetry")
 BUDGETS = (("turns", "Turns of paid brains"), ("usd", "US dollars"))
 
 
@@ -66,7 +66,7 @@ def groups_of(settings: Settings, origins: Origins) -> list[Group]:
     found = [Group(title, tuple(line for key, line in fleet.items() if key in keys)) for title, keys in GROUPS]
     grouped = frozenset().union(*(keys for _, keys in GROUPS))
     found.append(Group("More of [fleet]", tuple(line for key, line in fleet.items() if key not in grouped)))
-    for section in SECTIONS:
+    for section in SINGLES:
         usual = type(getattr(settings, section))()
         lines = [
             _line(origins, section, key, value, usual=getattr(usual, key) == getattr(getattr(settings, section), key))

@@ -14,7 +14,7 @@ from covey.console.rendering import render
 from covey.console.routes import Operations
 from covey.console.sections import Sections
 from covey.console.story import lines_of
-from covey.console.tree import tree_of
+from covey.console.tree import SHOWN, tree_of
 from covey.console.views import LINES
 from covey.store import Transaction, events
 from covey.store.events import Event
@@ -30,12 +30,12 @@ class TeamView(NamedTuple):
 
 
 def read_team(tx: Transaction, ident: str, _settings: Settings) -> TeamView:
-    """The run with its steps and their results.
+    """The run with its steps and their results, as far as a page shows them.
 
     Raises:
         NotFound: There is no such run.
     """
-    return TeamView(reading.show(tx, ident), events.of_subject(tx, ident, limit=LINES))
+    return TeamView(reading.show(tx, ident, bound=SHOWN), events.of_subject(tx, ident, limit=LINES))
 
 
 def now_part(view: TeamView) -> Markup:

@@ -26,8 +26,17 @@ MOST_WORKERS = 100
 ID_CHARS = 120
 """Its steps' tasks are called by it, which leaves less than other ids have."""
 MOST_STEPS = 1000
-SHOWN_BYTES = 8 * 1024 * 1024
-"""So much of its results is shown with a run; the rest is with its tasks."""
+
+
+class Bound(NamedTuple):
+    """How many characters of results, as JSON, are read with a run: of one step, and in all. The rest is with its tasks."""
+
+    each: int
+    whole: int
+
+
+EVERYTHING = Bound(8 * 1024 * 1024, 8 * 1024 * 1024)
+"""No result is longer, so each is there whole or not at all."""
 WINDOW = 3
 """So many tasks of one run a worker has at a time: who is quick gets more of them."""
 GENERAL = "general"
@@ -111,8 +120,10 @@ class TeamStep(msgspec.Struct, rename="camel", kw_only=True):
     finished_at: float | None = None
     progress: str | None = None
     result: Any = None
+    result_chars: int = 0
+    """How long its whole result is, as JSON."""
     left_out: bool = False
-    """Whether its result is not shown here: it is too much, or not asked for. Its task has it."""
+    """Whether its result is not shown here, or only how its text begins: it is too much, or not asked for. Its task has it."""
     error: str | None = None
 
     @property

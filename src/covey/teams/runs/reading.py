@@ -14,7 +14,8 @@ from covey.teams.counting import same
 from covey.teams.decomposing import aggregated
 from covey.teams.runs import choosing
 from covey.teams.runs.grouping import Group, groups_of
-from covey.teams.runs.model import SHOWN_BYTES, TeamDraft, TeamPart, TeamRun, TeamStep, TeamWorker
+from covey.teams.runs.heads import head_of
+from covey.teams.runs.model import EVERYTHING, Bound, TeamDraft, TeamPart, TeamRun, TeamStep, TeamWorker
 
 FIND = statement(__package__, "find")
 LIST = statement(__package__, "list")
@@ -47,8 +48,8 @@ def found(tx: Transaction, ident: str) -> Row:
     return row
 
 
-def show(tx: Transaction, ident: str, *, results: bool = True) -> TeamRun:
-    """One run: its steps with their results word for word, 8 MiB of them at most, its workers, what they came to together.
+def show(tx: Transaction, ident: str, *, results: bool = True, bound: Bound = EVERYTHING) -> TeamRun:
+    """One run: its steps with their results word for word as far as the bound allows, its workers, what they came to together.
 
     Without `results` an open run is shown without them, for who looks often.
 
@@ -57,12 +58,14 @@ def show(tx: Transaction, ident: str, *, results: bool = True) -> TeamRun:
     """
     row = found(tx, ident)
     draft, names = draft_of(row), names_of(row)
-    steps = steps_of(tx, ident, results=results or row.ended_at is not None)
+    steps = steps_of(tx, ident, results=results or row.ended_at is not None, bound=bound)
     run = _run(row, draft, Counter(step.state for step in steps)["done"], len(steps))
     run.results = steps
     run.workers = _workers(tx, names, steps)
     run.teams = [_part(group, steps) for group in groups_of(names, draft.span)]
-    run.comparison = compared(steps) if draft.mode == "broadcast" else None
+    # answers of which only a part is known can't be told to be the same
+    known = not any(step.left_out and step.success for step in steps)
+    run.comparison = compared(steps) if draft.mode == "broadcast" and known else None
     if run.is_open:
         whole = aggregated([result_of(step) for step in steps])
         run.quality_score, run.summary = whole["quality_score"], whole["summary"]
@@ -111,20 +114,21 @@ def _run(row: Row, draft: TeamDraft, done: int, total: int) -> TeamRun:
     )
 
 
-def steps_of(tx: Transaction, ident: str, *, results: bool = True) -> list[TeamStep]:
-    """The steps of a run in order; their results word for word, 8 MiB of them at most."""
+def steps_of(tx: Transaction, ident: str, *, results: bool = True, bound: Bound = EVERYTHING) -> list[TeamStep]:
+    """The steps of a run in order; their results word for word as far as the bound allows, what is beyond it is not read."""
     rows = tx.all(STEPS, run_id=ident)
-    room, last = SHOWN_BYTES, 0
+    room, last = bound.whole, 0
     for row in rows if results else []:
-        room -= row.size
+        room -= min(row.size, bound.each)
         if room < 0:
             break
         last = row.place if row.size else last
-    found = {row.place: row.result for row in tx.all(RESULTS, run_id=ident, last=last)} if last else {}
+    found = {row.place: row.result for row in tx.all(RESULTS, run_id=ident, last=last, each=bound.each)} if last else {}
     return [_step(row, found.get(row.place)) for row in rows]
 
 
 def _step(row: Row, result: str | None) -> TeamStep:
+    cut = result is not None and len(result) < row.size
     return TeamStep(
         step=row.place,
         type=row.kind,
@@ -138,8 +142,9 @@ def _step(row: Row, result: str | None) -> TeamStep:
         started_at=row.claimed_at,
         finished_at=row.finished_at,
         progress=row.progress,
-        result=msgspec.json.decode(result) if result else None,
-        left_out=row.size > 0 and result is None,
+        result={"summary": head_of(result)} if cut and result else msgspec.json.decode(result) if result else None,
+        result_chars=row.size,
+        left_out=row.size > 0 and (result is None or cut),
         error=row.error or row.task_error,
     )
 
