@@ -165,7 +165,7 @@ class Day:
     async def check(self) -> None:
         """Each looks after its buddy; one in thirty does not answer."""
         for due in await self.store.read(checking.dues):
-            missed = self._dice.random() < 0.03
+            missed = self._dice.random() < 0.02
             await self.store.write(self._checked, due, missed)
 
     def _checked(self, tx: Transaction, due: checking.Due, missed: bool) -> None:
