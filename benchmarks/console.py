@@ -7,10 +7,13 @@ each 1.5 s; what no hint touched each 15 s.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import multiprocessing as mp
+import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from covey.agents.model import as_agent
 from covey.app.front import make_app
 from covey.base.clock import SystemClock
 from covey.base.settings import AgentSettings, Settings
+from covey.console.assets import assets
 from covey.doors.door import FleetDoor
 from covey.doors.serving import serve
 from covey.messages import sending
@@ -42,6 +46,10 @@ PARTS = {
     "/response-times": ("message.handled",),
 }
 """The parts of the overview, and the kinds of events that they show."""
+PAINTED = """new Promise((tell) => new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (entry.name === "first-contentful-paint") tell(entry.startTime);
+}).observe({ type: "paint", buffered: true }))"""
+"""When the page showed something first, in milliseconds from its beginning. The console's policy lets no text be run as a script."""
 
 
 def fleet_of(size: int) -> Settings:
@@ -202,6 +210,43 @@ async def _page(port: int) -> float:
     return percentile(times, 0.5)
 
 
+async def _size(port: int) -> int:
+    """What a browser that has nothing yet is sent at most: the overview, and every asset that any page takes, packed."""
+    browser = Browser(port)
+    await browser.sign_in()
+    _, _, body = await browser.ask("GET", "/")
+    return len(gzip.compress(body)) + sum(len(each.packed) for each in assets().values())
+
+
+async def _first_paint(port: int) -> float | None:
+    """The median time to the overview's first paint in Chromium, which has nothing of it yet; None where there is none."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None or find_spec("playwright") is None:
+        return None
+    from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        times = [await _painted(browser, port) for _ in range(7)]
+        await browser.close()
+    return percentile(times, 0.5)
+
+
+async def _painted(browser: Any, port: int) -> float:
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(f"http://127.0.0.1:{port}/sign-in")
+    await page.fill("#token", TOKEN)
+    session = await context.new_cdp_session(page)
+    await session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    await page.click("form[action='/sign-in'] button")
+    await page.wait_for_selector("#live[data-state=live]")
+    await page.goto(f"http://127.0.0.1:{port}/")
+    painted = await page.evaluate(PAINTED)
+    await context.close()
+    return float(painted) / 1000
+
+
 def _with_server(size: int, work: Callable[[int, int, Path], Awaitable[Any]]) -> Any:
     context = mp.get_context("spawn")
     with folder() as path:
@@ -223,10 +268,20 @@ def measure() -> list[Figure]:
     idle = _with_server(8, lambda port, pid, _: _idle(port, pid))
     eight = _with_server(8, lambda port, _, __: _page(port))
     thousand = _with_server(1000, lambda port, _, __: _page(port))
+    size = _with_server(8, lambda port, _, __: _size(port))
+    painted = _with_server(8, lambda port, _, __: _first_paint(port))
     beside = f"{hints:,} hints and {fetched:,} parts fetched"
     return [
         Figure(f"console, {BROWSERS} browsers, {EVENTS_S} messages/s", f"{share:.1%} of a core", beside, "< 20 %", share < 0.2),
         Figure("console, one browser, nothing happens", f"{idle:.2%} of a core", "–", "< 1 %", idle < 0.01),
         Figure("overview of 8 agents", ms(eight), "–", "< 50 ms", eight < 0.05),
         Figure("overview of 1,000 agents", ms(thousand), "–", "< 300 ms", thousand < 0.3),
+        Figure("overview with all assets of the console, packed", f"{size / 1000:.0f} kB", "–", "≤ 100 kB", size <= 100_000),
+        Figure(
+            "overview's first paint, nothing cached",
+            ms(painted) if painted is not None else "–",
+            "–" if painted is not None else "no Chromium or Playwright",
+            "< 300 ms",
+            painted is None or painted < 0.3,
+        ),
     ]

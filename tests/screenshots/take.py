@@ -29,7 +29,6 @@ SWITCHES = (
     "--disable-component-update",
 )
 WIDE, NARROW = 1280, 390
-COLOURS = 128
 
 
 class Shot(NamedTuple):
@@ -140,7 +139,7 @@ async def look(browser: Browser, url: str, folder: Path, shots: tuple[Shot, ...]
 def small(taken: bytes) -> bytes:
     """The picture in few colours."""
     out = io.BytesIO()
-    Image.open(io.BytesIO(taken)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    Image.open(io.BytesIO(taken)).convert("RGB").quantize(256, kmeans=3, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
     return out.getvalue()
 
 
