@@ -6,35 +6,19 @@ import asyncio
 import itertools
 import multiprocessing as mp
 import statistics
-import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute
 
-from benchmarks.measuring import EIGHT, Figure, folder, store_in
+from benchmarks.doors import TOKEN, Serve, bare, rate, serving
+from benchmarks.measuring import EIGHT, Figure, store_in
 from covey.agents import tokens
 from covey.doors.door import FleetDoor
 
-CONNECTIONS = 32
 REQUESTS = 3200
-TOKEN = "a-token-of-the-benchmark-alone"
 TEXT = "a message of an ordinary length, as agents write them. " * 4
 _ids = itertools.count()
-
-
-async def _served(routes: list[BaseRoute], ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), port=0, log_level="warning", access_log=False, lifespan="off"))
-    task = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
-        await asyncio.sleep(0.01)
-    ready.put(server.servers[0].sockets[0].getsockname()[1])
-    await asyncio.to_thread(stop.get)
-    server.should_exit = True
-    await task
 
 
 def _serve_ours(path: str, ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
@@ -45,7 +29,7 @@ def _serve_ours(path: str, ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
         async with store_in(Path(path), full=True) as store:
             await store.write(tokens.put, "operator", tokens.hash_of(TOKEN))
             door = FleetDoor(store=store, settings=EIGHT)
-            await _served(routes(door, Service(door, lambda: None)), ready, stop)
+            await bare(Starlette(routes=routes(door, Service(door, lambda: None))), ready, stop)
 
     asyncio.run(run())
 
@@ -82,7 +66,7 @@ def _serve_bare(_: str, ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
         skills=[AgentSkill(id="x", name="x", description="x", tags=["x"])],
     )
     handler = DefaultRequestHandler(agent_executor=Done(), task_store=InMemoryTaskStore(), agent_card=card)
-    asyncio.run(_served(list(create_jsonrpc_routes(handler, "/a2a/coder")), ready, stop))
+    asyncio.run(bare(Starlette(routes=list(create_jsonrpc_routes(handler, "/a2a/coder"))), ready, stop))
 
 
 def _request(port: int) -> bytes:
@@ -93,48 +77,21 @@ def _request(port: int) -> bytes:
     return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-async def _load(port: int) -> float:
-    """Requests a second over keep-alive connections, each waiting for its answer."""
-
-    async def connection() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for _ in range(REQUESTS // CONNECTIONS):
-            writer.write(_request(port))
-            answer = await reader.readuntil(b"\r\n\r\n")
-            assert answer.startswith(b"HTTP/1.1 200"), answer
-            length = int(answer.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-            assert b'"task"' in await reader.readexactly(length)
-        writer.close()
-
-    began = time.perf_counter()
-    await asyncio.gather(*(connection() for _ in range(CONNECTIONS)))
-    return REQUESTS / (time.perf_counter() - began)
-
-
-def _once(server: Any) -> float:
-    context = mp.get_context("spawn")
-    with folder() as path:
-        ready: mp.Queue[int] = context.Queue()
-        stop: mp.Queue[int] = context.Queue()
-        process = context.Process(target=server, args=(str(path), ready, stop))
-        process.start()
-        try:
-            return asyncio.run(_load(ready.get(timeout=60)))
-        finally:
-            stop.put(1)
-            process.join(30)
+def _once(serve: Serve) -> float:
+    with serving(serve) as port:
+        return asyncio.run(rate(port, _request, REQUESTS, holds=b'"task"'))
 
 
 def measure(runs: int = 5) -> list[Figure]:
     """The median of the ratio, run by run."""
     pairs = [(_once(_serve_ours), _once(_serve_bare)) for _ in range(runs)]
-    ours, bare = (statistics.median(each[place] for each in pairs) for place in (0, 1))
+    ours, plain = (statistics.median(each[place] for each in pairs) for place in (0, 1))
     share = statistics.median(a / b for a, b in pairs)
     return [
         Figure(
             "A2A SendMessage, 32 connections, full",
             f"{ours:,.0f}/s ({share:.2f} of bare)",
-            f"{bare:,.0f}/s bare agent, in memory",
+            f"{plain:,.0f}/s bare agent, in memory",
             "≥ 0.8 of bare",
             share >= 0.8,
         )

@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from mcp import types
 from mcp.server.lowlevel import Server
 
+from benchmarks.doors import TOKEN, Serve, asked, bare, serving
 from benchmarks.measuring import EIGHT, Figure, folder, ms, percentile, store_in
 from covey.agents import tokens
 from covey.agents.model import as_agent
@@ -31,7 +31,6 @@ CALLS = 500
 WARM = 50
 UNREAD = 30
 GOAL_S = 0.010
-TOKEN = "a-token-of-the-benchmark-alone"
 REVISION = "2026-07-28"
 META = {"io.modelcontextprotocol/protocolVersion": REVISION, "io.modelcontextprotocol/clientCapabilities": {}}
 
@@ -47,10 +46,10 @@ async def _ours(path: Path, ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
             await store.write(sending.send, draft("coder", f"mail number {number}, of an ordinary length"), as_agent("chief"))
         door = FleetDoor(store=store, settings=EIGHT)
         async with mounting.opened(door) as routes:
-            serving = await serve(gateway_port.make_app(door, routes), "127.0.0.1", 0)
-            ready.put(serving.port)
+            running = await serve(gateway_port.make_app(door, routes), "127.0.0.1", 0)
+            ready.put(running.port)
             await asyncio.to_thread(stop.get)
-            await serving.stop()
+            await running.stop()
 
 
 def _serve_bare(_: str, ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
@@ -62,14 +61,7 @@ async def _bare(ready: mp.Queue[int], stop: mp.Queue[int]) -> None:
         return types.CallToolResult(content=[types.TextContent(type="text", text="hello")])
 
     app = Server("bare", on_call_tool=call).streamable_http_app()
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", access_log=False))
-    task = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
-        await asyncio.sleep(0.01)
-    ready.put(server.servers[0].sockets[0].getsockname()[1])
-    await asyncio.to_thread(stop.get)
-    server.should_exit = True
-    await task
+    await bare(app, ready, stop, lifespan="auto")
 
 
 def _request(port: int, tool: str, number: int) -> bytes:
@@ -90,30 +82,16 @@ async def _times(port: int, tool: str) -> list[float]:
     found = []
     for number in range(WARM + CALLS):
         began = time.perf_counter()
-        writer.write(_request(port, tool, number))
-        answer = await reader.readuntil(b"\r\n\r\n")
-        length = int(answer.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        body = await reader.readexactly(length)
+        body = await asked(reader, writer, _request(port, tool, number))
         found.append(time.perf_counter() - began)
-        assert answer.startswith(b"HTTP/1.1 200"), answer
         assert not json.loads(body)["result"]["isError"], body
     writer.close()
     return found[WARM:]
 
 
-def _once(server: Any, *tools: str) -> list[list[float]]:
-    context = mp.get_context("spawn")
-    with folder() as path:
-        ready: mp.Queue[int] = context.Queue()
-        stop: mp.Queue[int] = context.Queue()
-        process = context.Process(target=server, args=(str(path), ready, stop))
-        process.start()
-        try:
-            port = ready.get(timeout=30)
-            return [asyncio.run(_times(port, tool)) for tool in tools]
-        finally:
-            stop.put(1)
-            process.join(30)
+def _once(server: Serve, *tools: str) -> list[list[float]]:
+    with serving(server) as port:
+        return [asyncio.run(_times(port, tool)) for tool in tools]
 
 
 async def _sends_alone(path: Path) -> list[float]:
@@ -130,10 +108,10 @@ async def _sends_alone(path: Path) -> list[float]:
 
 def measure() -> list[Figure]:
     """Half of the calls are quicker than this."""
-    (bare,) = _once(_serve_bare, "hello")
+    (plain,) = _once(_serve_bare, "hello")
     with folder() as path:
         alone = asyncio.run(_sends_alone(path))
-    beside = f"{ms(percentile(bare, 0.5))} a bare tool, {ms(percentile(alone, 0.5))} the send by itself"
+    beside = f"{ms(percentile(plain, 0.5))} a bare tool, {ms(percentile(alone, 0.5))} the send by itself"
     figures = []
     for tool, times in zip(("inbox", "send_agent_message"), _once(_serve_ours, "inbox", "send_agent_message"), strict=True):
         half = percentile(times, 0.5)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import hypothesis
 import pytest
 
 from covey.agents import configuring
@@ -24,6 +25,8 @@ from tests import postgres as server
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a shell starts what runs in the background deaf to Ctrl-C, and its children would inherit that
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+hypothesis.settings.register_profile("long", max_examples=1000, deadline=None)
 
 EIGHT = Settings(agents=AGENTS, lead=LEAD, deputy=DEPUTY, limits="off")
 """The default fleet without quotas, which are the matter of the tests of links alone."""

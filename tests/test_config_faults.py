@@ -133,6 +133,7 @@ def test_the_message_lists_the_faults_for_a_person() -> None:
         ("[fleet]\nlead = 'chef'", 'there is no agent "chef"; did you mean "chief"?'),
         ("[fleet]\nlead = 'ops'\ndeputy = 'ops'", "is ops, who is the lead already"),
         ("[fleet]\nbase_port = 64000\n[agents.a]\nport = 1\n[fleet.x]", 'there is no key "x"'),
+        ("[a2a]\nallow_private = ['10.0.0.1/8']", "has '10.0.0.1/8', which is no host name, address or network like 10.0.0.0/8"),
         ("[fleet]\nhost = '127.0.0.1:80'", "allowed: an address as 127.0.0.1 or ::1, or a host name, without a port"),
         ("[fleet]\ngrace_s = 0", "is 0; allowed: a number of seconds from 0.001"),
         ("[fleet]\ncycle_s = inf", "is inf; allowed: a number of seconds"),

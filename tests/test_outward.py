@@ -44,7 +44,7 @@ def test_a_private_place_is_called_if_it_is_allowed_by_name_address_or_network(p
 def test_what_is_no_place_can_t_be_allowed(place: str) -> None:
     with pytest.raises(Invalid) as caught:
         outward.Allowed([place])
-    assert caught.value.field == "allow"
+    assert caught.value.field == "allow_private"
 
 
 @pytest.mark.parametrize(

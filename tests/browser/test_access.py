@@ -52,6 +52,21 @@ def test_axe_finds_nothing_on_any_page_and_no_page_is_wider_than_the_screen(look
     assert wrong == []
 
 
+def test_the_places_are_one_line_at_a_narrow_screen_and_the_one_that_is_looked_at_is_in_sight(
+    browser: Browser, fleet: RunningFleet
+) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    person = signed_in(context, fleet)
+    for path in PLACES:
+        here = person.go(path).locator(".top nav [aria-current]").bounding_box()
+        line = person.page.locator(".top nav ul").bounding_box()
+        assert here is not None
+        assert line is not None
+        assert line["height"] < 40
+        assert 0 <= here["x"] <= here["x"] + here["width"] <= 390, path
+    context.close()
+
+
 def _told(found: dict[str, Any]) -> str:
     return f"{found['id']} ({found['impact']}): {found['nodes'][0]['html'][:200]}"
 

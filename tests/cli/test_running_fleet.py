@@ -153,6 +153,12 @@ def test_the_answers_are_the_same_here_and_over_http(covey: Covey, url: str, wor
     assert settled(json.loads(there.out)) == settled(json.loads(here.out))
 
 
+def test_what_serves_beside_the_agents_is_told_here_and_over_http(covey: Covey, url: str) -> None:
+    for where in ((), ("--url", url)):
+        assert covey("ps", "--json", *where).json["servers"][0]["port"] == int(url.rpartition(":")[2])
+        assert "beside them: console (pid " in covey("ps", *where).out
+
+
 def settled(value: Any) -> Any:
     """The answer without what moves on by itself."""
     if isinstance(value, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from typing import Any
 
 import msgspec
 import pytest
@@ -111,9 +112,11 @@ async def test_pages_of_events_and_runs_go_on_without_a_gap(person: Person) -> N
     for n in range(7):
         await person.store.write(runs.open_run, f"run_{n}", item=f"task_{n}", kind="task", agent="coder", node="node-1", attempt=1)
         await person.store.write(adding.add, TaskDraft(description=f"Do {n}", agent="coder"), THE_OPERATOR)
-    for read, query, key in ((read_events, EventsQuery, "cursor"), (read_runs, RunsQuery, "id")):
+    tables: list[tuple[Any, Any, str]] = [(read_events, EventsQuery, "cursor"), (read_runs, RunsQuery, "id")]
+    for read, query, key in tables:
         all_of = [getattr(row, key) for row in (await person.store.read(read, query(), person.door.settings, 500)).items]
-        seen, cursor = [], ""
+        seen: list[str] = []
+        cursor: str | None = ""
         while cursor is not None:
             part = await person.store.read(read, query(cursor=cursor), person.door.settings, 3)
             seen += [getattr(row, key) for row in part.items]

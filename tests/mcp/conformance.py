@@ -42,7 +42,7 @@ async def main(port: int, folder: Path) -> None:
     door = FleetDoor(store=store, settings=settings)
     asked = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked.set)
-    async with mounting.opened(door, lambda seat: WithFixtures(seat).server()) as routes:
+    async with mounting.opened(door, lambda desk: WithFixtures(desk).server()) as routes:
         made = gateway_port.make_app(door, routes)
         serving = await serve(Shown(door, made.operations, routes), "127.0.0.1", port)
         sys.stdout.write(f"http://127.0.0.1:{serving.port}/mcp\n")

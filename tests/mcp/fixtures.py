@@ -19,8 +19,8 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.subscriptions import PromptsListChanged
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
+from covey.mcp.desk import Desk
 from covey.mcp.resources import RESOURCES, TEMPLATES
-from covey.mcp.seat import Seat
 
 Context = ServerRequestContext[Any, Any]
 Result = types.CallToolResult | types.InputRequiredResult
@@ -327,13 +327,13 @@ PROMPTS = (
 
 
 class WithFixtures:
-    """A seat with the fixtures beside what it has."""
+    """A desk with the fixtures beside what it has."""
 
-    def __init__(self, seat: Seat) -> None:
-        self.seat = seat
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
 
     def server(self) -> Server[Any]:
-        made = self.seat.server()
+        made = self.desk.server()
         made.get_tool_input_schema = SCHEMAS.get
         made.add_request_handler("tools/list", types.PaginatedRequestParams, self.list_tools)
         made.add_request_handler("tools/call", types.CallToolRequestParams, self.call_tool)
@@ -348,25 +348,25 @@ class WithFixtures:
         return made
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams) -> types.ListToolsResult:
-        found = await self.seat.list_tools(ctx, params)
+        found = await self.desk.list_tools(ctx, params)
         for name in (*FIXTURES, *self.triggers()):
             found.tools.append(types.Tool(name=name, description=f"fixture {name}", input_schema=SCHEMAS.get(name, {"type": "object"})))
         return found
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Result:
         found = FIXTURES.get(params.name) or self.triggers().get(params.name)
-        return await found(ctx, params) if found is not None else await self.seat.call_tool(ctx, params)
+        return await found(ctx, params) if found is not None else await self.desk.call_tool(ctx, params)
 
     def triggers(self) -> dict[str, Fixture]:
         """The tools that make news of the lists."""
         return {"test_trigger_tool_change": self.tools_change, "test_trigger_prompt_change": self.prompts_change}
 
     async def tools_change(self, _ctx: Context, _params: types.CallToolRequestParams) -> Result:
-        await self.seat.tell(set(), tools=True)
+        await self.desk.tell(set(), tools=True)
         return said("tools changed")
 
     async def prompts_change(self, _ctx: Context, _params: types.CallToolRequestParams) -> Result:
-        await self.seat._subscriptions._bus.publish(PromptsListChanged())
+        await self.desk._subscriptions._bus.publish(PromptsListChanged())
         return said("prompts changed")
 
     async def list_resources(self, _ctx: Context, _params: types.PaginatedRequestParams) -> types.ListResourcesResult:
@@ -379,17 +379,17 @@ class WithFixtures:
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         found = contents(str(params.uri))
-        return types.ReadResourceResult(contents=[found]) if found is not None else await self.seat.read_resource(ctx, params)
+        return types.ReadResourceResult(contents=[found]) if found is not None else await self.desk.read_resource(ctx, params)
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams) -> types.ListPromptsResult:
-        found = await self.seat.list_prompts(ctx, params)
+        found = await self.desk.list_prompts(ctx, params)
         for name in PROMPTS:
             arguments = [types.PromptArgument(name=each, required=True) for each in ARGUMENTS.get(name, ())]
             found.prompts.append(types.Prompt(name=name, description=f"fixture {name}", arguments=arguments))
         return found
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult | types.InputRequiredResult:
-        return filled(params) or await self.seat.get_prompt(ctx, params)
+        return filled(params) or await self.desk.get_prompt(ctx, params)
 
     async def complete(self, _ctx: Context, _params: types.CompleteRequestParams) -> types.CompleteResult:
         return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))

@@ -149,7 +149,7 @@ async def test_a_session_is_of_no_use_to_another_agent(world: World) -> None:
 
 
 async def test_a_caller_has_a_share_of_sessions_of_its_own(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("covey.mcp.seats.SESSIONS", 2)
+    monkeypatch.setattr("covey.mcp.desks.SESSIONS", 2)
     for _ in range(2):
         await open_session(world, "coder")
     start = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}

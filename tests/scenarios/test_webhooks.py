@@ -22,7 +22,7 @@ CONFIG = """
 url = "http://127.0.0.1:{port}/in"
 kinds = ["task.added"]
 secret = "a-secret-of-sixteen-bytes-and-more"
-allow = ["127.0.0.1"]
+allow_private = ["127.0.0.1"]
 """
 
 

@@ -33,6 +33,7 @@ AT_WORK = frozenset({"tasks_leased", "copies_leased", "runs_open", "entries_to_i
 ALLOWED = {
     "messages:deferred_directions": "what waits for credit, over its own small index",
     "messages:counts": "a count of everything, asked for by people",
+    "reports:amounts": "a count of every row, once for an export, which reads them all",
     "messages:latest": "the last N by number",
     "messages:threads": "from id to id over an index, N at most",
     "reports:approvals_wanted": "what waits for a person, over its own small index",

@@ -254,7 +254,7 @@ async def http() -> AsyncIterator[Http]:
 
 
 async def test_a_receiver_can_check_what_it_gets(fleet: Store, clock: ManualClock, http: Http) -> None:
-    one = hook(f"http://127.0.0.1:{http.port}/in?x=1", allow=("127.0.0.1",))
+    one = hook(f"http://127.0.0.1:{http.port}/in?x=1", allow_private=("127.0.0.1",))
     rounds = Sending(fleet, clock, lambda: (one,))
     await rounds.one_round()
     await pause(fleet, "coder")
@@ -293,7 +293,7 @@ async def test_a_receiver_can_check_what_it_gets(fleet: Store, clock: ManualCloc
 async def test_whatever_a_receiver_answers_is_judged_and_nothing_raised(http: Http, answer: bytes, said: str, refused: bool) -> None:
     http.answer = answer
     event = Event(events.Bookmark(0, 7), 1_800_000_000.0, "task.done", "coder", "task_1", {"state": "done"})
-    found = await asyncio.to_thread(send, hook(f"http://127.0.0.1:{http.port}/", allow=("127.0.0.0/8",)), event, 1_800_000_000.0)
+    found = await asyncio.to_thread(send, hook(f"http://127.0.0.1:{http.port}/", allow_private=("127.0.0.0/8",)), event, 1_800_000_000.0)
     assert (found.taken, found.refused) == (False, refused)
     assert said in found.said
     assert found.after_s == (120.0 if b"Retry-After" in answer else 0.0)
@@ -312,7 +312,7 @@ async def test_neither_the_address_nor_the_secret_is_logged_or_stored(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     http.answer = b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"
-    one = hook(f"http://127.0.0.1:{http.port}/hunter2", allow=("127.0.0.1",), secret="hunter2-hunter2-hunter2")
+    one = hook(f"http://127.0.0.1:{http.port}/hunter2", allow_private=("127.0.0.1",), secret="hunter2-hunter2-hunter2")
     rounds = Sending(fleet, clock, lambda: (one,))
     await rounds.one_round()
     await pause(fleet, "coder")
@@ -326,7 +326,7 @@ async def test_neither_the_address_nor_the_secret_is_logged_or_stored(
 
 async def test_the_secret_comes_from_the_environment_if_it_is_to(http: Http, monkeypatch: pytest.MonkeyPatch) -> None:
     event = Event(events.Bookmark(0, 7), 1.0, "task.done", None, None, {})
-    one = hook(f"http://127.0.0.1:{http.port}/", allow=("127.0.0.1",), secret="env:HOOK_SECRET")
+    one = hook(f"http://127.0.0.1:{http.port}/", allow_private=("127.0.0.1",), secret="env:HOOK_SECRET")
     found = await asyncio.to_thread(send, one, event, 1.0)
     assert "HOOK_SECRET" in found.said
     monkeypatch.setenv("HOOK_SECRET", "short")
@@ -354,7 +354,7 @@ GOOD = """
 url = "https://hooks.example/x?key=hunter2"
 kinds = ["task.done", "vote."]
 secret = "hunter2-hunter2-hunter2"
-allow = ["10.0.0.0/8", "hooks.internal"]
+allow_private = ["10.0.0.0/8", "hooks.internal"]
 """
 
 
@@ -365,7 +365,7 @@ def load(text: str) -> Settings:
 def test_a_webhook_is_read_shown_without_secrets_and_applies_live() -> None:
     settings = load(GOOD)
     (one,) = settings.webhooks
-    assert (one.name, one.kinds, one.allow) == ("crm", ("task.done", "vote."), ("10.0.0.0/8", "hooks.internal"))
+    assert (one.name, one.kinds, one.allow_private) == ("crm", ("task.done", "vote."), ("10.0.0.0/8", "hooks.internal"))
     told = describe(settings)["webhooks"]["crm"]
     assert (told["url"], told["secret"]) == ("https://hooks.example/***", "***")
     assert "hunter2" not in to_toml(settings)
@@ -388,7 +388,7 @@ def test_a_webhook_is_read_shown_without_secrets_and_applies_live() -> None:
         ('secret = "hunter2-hunter2-hunter2"', 'secret = "whsec_hunter2"'),
         ('secret = "hunter2-hunter2-hunter2"', 'secret = "env:hunter2 x"'),
         ('secret = "hunter2-hunter2-hunter2"', ""),
-        ('allow = ["10.0.0.0/8", "hooks.internal"]', 'allow = ["10.0.0.1/8"]'),
+        ('allow_private = ["10.0.0.0/8", "hooks.internal"]', 'allow_private = ["10.0.0.1/8"]'),
         ("[webhooks.crm]", "[webhooks.crm]\nretries = 3"),
     ],
 )

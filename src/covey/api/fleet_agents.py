@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from covey.agents import configuring, living, restarting
 from covey.agents.configuring import Project
 from covey.api import views
-from covey.api.shapes import Agents, AgentState, Because, EmergencyStop, Flagged, FleetState, Projects, ProjectShown, RestartAsked
+from covey.api.shapes import (
+    Agents,
+    AgentState,
+    Because,
+    EmergencyStop,
+    Flagged,
+    FleetState,
+    Projects,
+    ProjectShown,
+    RestartAsked,
+    ServerShown,
+)
 from covey.base.config.show import describe
+from covey.base.markers import servers
 from covey.doors.answer import Answer, shown
 from covey.doors.call import Call
 from covey.doors.operations import Nothing, get, post
@@ -18,8 +32,11 @@ from covey.reports.model import Why
 
 
 async def get_agents(call: Call[Nothing, Nothing]) -> Answer:
-    """All agents in short."""
-    return shown({"items": await call.door.store.read(status.fleet, call.door.settings.stale_s)})
+    """All agents in short, and what serves beside them on the API's machine."""
+    settings = call.door.settings
+    beside = await asyncio.to_thread(servers, Path(settings.data_dir) / "run")
+    found = [ServerShown(name=each.name, pid=each.pid, port=each.port) for each in beside]
+    return shown({"items": await call.door.store.read(status.fleet, settings.stale_s), "servers": found})
 
 
 async def get_agent(call: Call[Nothing, Nothing]) -> Answer:

@@ -182,10 +182,20 @@ class AgentState(Given, kw_only=True):
 # the fleet's port: agents
 
 
+class ServerShown(Given):
+    """A process that holds no agent and serves a port."""
+
+    name: str
+    pid: int
+    port: int
+
+
 class Agents(Given):
     """All agents, in the fleet's order."""
 
     items: list[AgentState]
+    servers: list[ServerShown]
+    """What serves beside them on the API's machine: console, gateway."""
 
 
 class FleetState(Given):

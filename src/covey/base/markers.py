@@ -101,6 +101,11 @@ def holder(path: Path) -> Identity | None:
     return found.identity if found else None
 
 
+def servers(run_dir: Path) -> list[Marker]:
+    """The processes of this machine that hold no agent and serve a port: the API's and the gateway's."""
+    return [found for name in ("console", "gateway") if (found := marker(run_dir / f"{name}.lock")) is not None]
+
+
 def markers(run_dir: Path) -> list[Marker]:
     """All processes of ours that live, by the locks they hold: what a new node adopts (H9)."""
     return [found for path in sorted(run_dir.glob("*.lock")) if (found := marker(path)) is not None]

@@ -26,7 +26,7 @@ _HOST = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,253}")
 class Allowed:
     """Which private places may be called all the same: hosts by name, addresses and networks (`10.0.0.0/8`)."""
 
-    def __init__(self, places: Iterable[str] = (), field: str = "allow") -> None:
+    def __init__(self, places: Iterable[str] = (), field: str = "allow_private") -> None:
         self._hosts: set[str] = set()
         self._networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = []
         for place in places:
@@ -78,8 +78,8 @@ def check_address(host: str, text: str, allowed: Allowed = NOTHING) -> None:
     address = ipaddress.ip_address(text.partition("%")[0])
     if not (is_public(address) or allowed.has_host(host) or allowed.has(inner(address))):
         raise Forbidden(
-            f"{host} is at {address}, which is a private address; a fleet calls none unless it is allowed. Allow the host, the address"
-            " or its network if this is meant.",
+            f"{host} is at {address}, which is a private address; a fleet calls none unless it is allowed. List the host, the address"
+            " or its network in allow_private if this is meant.",
             field="url",
         )
 

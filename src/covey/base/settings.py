@@ -97,8 +97,8 @@ class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """Kinds of events, as `task.done`, or `task.` for all that begin so."""
     secret: str
     """What the requests are signed with; `env:NAME` is taken from the environment."""
-    allow: tuple[str, ...] = ()
-    """Private hosts, addresses and networks that may be called."""
+    allow_private: tuple[str, ...] = ()
+    """Names, addresses and networks that may be called though they are not of the open internet."""
 
 
 class PlanningSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -28,7 +28,7 @@ class Far:
         Raises:
             NotRunning: Nobody answers there.
         """
-        answer = Line(self._place).call(self._place.exchange(method, target, self._token(by), raw), patience_s)
+        answer = Line(self._place).call(self._place.trip(method, target, self._token(by), raw), patience_s)
         return answer.status, answer.body
 
     def stream(self, target: str) -> Iterator[Told]:
@@ -40,7 +40,7 @@ class Far:
         reader, begun = Reader(), False
         try:
             for part in Line(self._place).stream(
-                self._place.exchange("GET", target, self._token(None), accept="text/event-stream"), self._refused
+                self._place.trip("GET", target, self._token(None), accept="text/event-stream"), self._refused
             ):
                 begun = True
                 yield from (told for told in reader.feed(part) if told.kind != PLACE)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from covey.base.errors import Invalid, NotFound
+from covey.base.markers import servers
 from covey.cli.options import Seconds, bare, nearest, reaching
 from covey.cli.output import Ended, print_json, safe
 from covey.cli.reach import Reach, part
@@ -96,8 +97,14 @@ def _here(reach: Reach, agent: str, gateway: str | None, *, external: bool) -> F
         raise NotFound(f"there is no agent {agent!r}; {nearest(agent, names)} With --external it is added.", field="--as")
     token = reach.run(all_tokens(settings, agent))[agent]
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - the address that stands for all of this machine
-    mcp = gateway or f"http://{host}:{settings.gateway_port}"
-    return Fleet(f"http://{host}:{settings.console_port}", f"{mcp.rstrip('/')}/mcp", str(Path(settings.data_dir).resolve()), token)
+    running = {each.name: each.port for each in servers(Path(settings.data_dir) / "run")}
+    mcp = gateway or f"http://{host}:{running.get('gateway', settings.gateway_port)}"
+    return Fleet(
+        f"http://{host}:{running.get('console', settings.console_port)}",
+        f"{mcp.rstrip('/')}/mcp",
+        str(Path(settings.data_dir).resolve()),
+        token,
+    )
 
 
 def _make_external(reach: Reach, agent: str) -> None:

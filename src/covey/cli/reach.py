@@ -81,11 +81,6 @@ class Reach:
         given = {name: value for name, value in self.flags.items() if value is not None}
         return locate(self._config, dir=Path.cwd(), environ=os.environ, flags=given).file
 
-    @property
-    def is_far(self) -> bool:
-        """Whether the fleet is reached by its address, and not on this machine."""
-        return bool(self._url)
-
     # calls
 
     def get(self, path: str, *, by: str | None = None, **query: Any) -> Any:

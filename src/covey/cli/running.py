@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import click
 
-from covey.base.markers import marker
 from covey.cli.options import as_agent, reaching
 from covey.cli.output import ago, begin_screen, clock, coloured, print_json, print_json_line, safe, table
 from covey.cli.reach import Reach, part
@@ -32,7 +30,7 @@ def ps_command(reach: Reach, every_s: float | None) -> None:
     """Agents, pids, states, queues, buddies. With --json and --watch it is a line of JSON each time."""
     if every_s is None:
         page = reach.get("/api/v1/agents")
-        print_json(page) if reach.as_json else _print_all(reach, page)
+        print_json(page) if reach.as_json else _print_all(page)
         return
     while True:
         page = reach.get("/api/v1/agents")
@@ -41,22 +39,16 @@ def ps_command(reach: Reach, every_s: float | None) -> None:
         else:
             begin_screen()
             click.echo(f"{clock(time.time())}, again each {every_s:g} s\n")
-            _print_all(reach, page)
+            _print_all(page)
         time.sleep(every_s)
 
 
-def _print_all(reach: Reach, page: dict[str, Any]) -> None:
+def _print_all(page: dict[str, Any]) -> None:
     now = time.time()
     head = ["AGENT", "STATUS", "PID", "PORT", "QUEUE", "UNREAD", "CONTEXT", "BUDDY", "BEAT", "AT WORK ON"]
     table(head, [_row(each, now) for each in page["items"]], empty="the fleet has no agents.")
-    if not reach.is_far and (servers := _servers(Path(reach.settings.data_dir) / "run")):
+    if servers := [f"{each['name']} (pid {each['pid']}, port {each['port']})" for each in page["servers"]]:
         click.echo(f"beside them: {', '.join(servers)}")
-
-
-def _servers(run_dir: Path) -> list[str]:
-    """The processes on this machine that hold no agent and serve a port: the API's and the gateway's."""
-    found = (marker(run_dir / f"{name}.lock") for name in ("console", "gateway"))
-    return [f"{each.name} (pid {each.pid}, port {each.port})" for each in found if each is not None]
 
 
 def _row(agent: dict[str, Any], now: float) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from covey.base.exchange import ANSWER_BYTES, CHUNK_BYTES, Answer, Exchange
+from covey.base.roundtrip import ANSWER_BYTES, CHUNK_BYTES, Answer, RoundTrip
 from covey.client.lines import CONNECT_S, STREAM_S, Answered
 from covey.client.place import Place
 
@@ -16,41 +16,41 @@ class AsyncLine:
     def __init__(self, place: Place) -> None:
         self.place = place
 
-    async def call(self, exchange: Exchange, patience_s: float) -> Answer:
+    async def call(self, trip: RoundTrip, patience_s: float) -> Answer:
         """As `Line.call`."""
         try:
             async with asyncio.timeout(patience_s):
-                parts = [part async for part in self._parts(exchange, patience_s)]
+                parts = [part async for part in self._parts(trip, patience_s)]
         except OSError as error:
             raise self.place.lost(error) from error
-        return Answer(exchange.status, b"".join(parts), exchange.retry_after)
+        return Answer(trip.status, b"".join(parts), trip.retry_after)
 
-    async def stream(self, exchange: Exchange, refused: Answered) -> AsyncIterator[bytes]:
+    async def stream(self, trip: RoundTrip, refused: Answered) -> AsyncIterator[bytes]:
         """As `Line.stream`."""
         said = b""
         try:
-            async for part in self._parts(exchange, STREAM_S, most_bytes=None):
-                if exchange.status == 200:
+            async for part in self._parts(trip, STREAM_S, most_bytes=None):
+                if trip.status == 200:
                     yield part
                 else:
                     said = (said + part)[:CHUNK_BYTES]
         except OSError as error:
             raise self.place.lost(error) from error
-        if exchange.status != 200:
-            raise refused(exchange.status, said)
+        if trip.status != 200:
+            raise refused(trip.status, said)
 
-    async def _parts(self, exchange: Exchange, quiet_s: float, most_bytes: int | None = ANSWER_BYTES) -> AsyncIterator[bytes]:
+    async def _parts(self, trip: RoundTrip, quiet_s: float, most_bytes: int | None = ANSWER_BYTES) -> AsyncIterator[bytes]:
         """The parts of an answer as they come, each within so long."""
         target = self.place.target
         async with asyncio.timeout(CONNECT_S):
             reader, writer = await asyncio.open_connection(target.host, target.port, ssl=True if target.scheme == "https" else None)
         try:
-            writer.write(exchange.request)
+            writer.write(trip.request)
             await writer.drain()
-            while not exchange.ended:
+            while not trip.ended:
                 async with asyncio.timeout(quiet_s):
                     data = await reader.read(CHUNK_BYTES)
-                if found := exchange.take(data, most_bytes):
+                if found := trip.take(data, most_bytes):
                     yield found
         finally:
             writer.transport.abort()

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from covey.base import token_file
 from covey.base.errors import CoveyError, Invalid, NotRunning
-from covey.base.exchange import Exchange
+from covey.base.roundtrip import RoundTrip
 from covey.client import calls
 from covey.client.async_lines import AsyncLine
 from covey.client.lines import Line
@@ -69,12 +69,12 @@ class _Caller:
         self._token = token or _token(agent, Path(home) if home is not None else None)
         self._again_s = again_s
 
-    def _exchange(self, request: Request[T], key: str) -> Exchange:
-        return self.place.exchange(request.method, request.path, self._token, request.body, idempotency_key=key)
+    def _trip(self, request: Request[T], key: str) -> RoundTrip:
+        return self.place.trip(request.method, request.path, self._token, request.body, idempotency_key=key)
 
-    def _stream(self, path: str, following: Following) -> Exchange:
+    def _stream(self, path: str, following: Following) -> RoundTrip:
         following.begun()
-        return self.place.exchange("GET", path, self._token, accept="text/event-stream", last_event_id=following.since or "")
+        return self.place.trip("GET", path, self._token, accept="text/event-stream", last_event_id=following.since or "")
 
 
 def _token(agent: str, home: Path | None) -> str:
@@ -117,7 +117,7 @@ class Client(_Caller):
         key, until, pause = _key(request), time.monotonic() + self._again_s, AGAIN_S
         while True:
             try:
-                answer = Line(self.place).call(self._exchange(request, key), PATIENCE_S + request.wait_s)
+                answer = Line(self.place).call(self._trip(request, key), PATIENCE_S + request.wait_s)
             except NotRunning:
                 if time.monotonic() + pause > until:
                     raise
@@ -190,7 +190,7 @@ class AsyncClient(_Caller):
         key, until, pause = _key(request), now() + self._again_s, AGAIN_S
         while True:
             try:
-                answer = await AsyncLine(self.place).call(self._exchange(request, key), PATIENCE_S + request.wait_s)
+                answer = await AsyncLine(self.place).call(self._trip(request, key), PATIENCE_S + request.wait_s)
             except NotRunning:
                 if now() + pause > until:
                     raise

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from covey.base.errors import CoveyError
-from covey.base.exchange import CHUNK_BYTES, Answer, Exchange, over
+from covey.base.roundtrip import CHUNK_BYTES, Answer, RoundTrip, over
 from covey.base.sockets import connected
 from covey.client.place import Place
 
@@ -29,7 +29,7 @@ class Line:
     def __init__(self, place: Place) -> None:
         self.place = place
 
-    def call(self, exchange: Exchange, patience_s: float) -> Answer:
+    def call(self, trip: RoundTrip, patience_s: float) -> Answer:
         """The whole answer.
 
         Raises:
@@ -37,11 +37,11 @@ class Line:
         """
         try:
             with connected(self.place.target, min(patience_s, CONNECT_S)) as sock:
-                return over(sock, exchange, timeout_s=patience_s)
+                return over(sock, trip, timeout_s=patience_s)
         except OSError as error:
             raise self.place.lost(error) from error
 
-    def stream(self, exchange: Exchange, refused: Answered) -> Iterator[bytes]:
+    def stream(self, trip: RoundTrip, refused: Answered) -> Iterator[bytes]:
         """The parts of an answer that goes on, until it ends.
 
         Raises:
@@ -50,19 +50,19 @@ class Line:
         try:
             with connected(self.place.target, CONNECT_S) as sock:
                 sock.settimeout(STREAM_S)
-                sock.sendall(exchange.request)
-                while not exchange.ended:
-                    found = exchange.take(sock.recv(CHUNK_BYTES), None)
-                    if exchange.status not in (0, 200):
-                        raise refused(exchange.status, _rest(sock, exchange, found))
+                sock.sendall(trip.request)
+                while not trip.ended:
+                    found = trip.take(sock.recv(CHUNK_BYTES), None)
+                    if trip.status not in (0, 200):
+                        raise refused(trip.status, _rest(sock, trip, found))
                     if found:
                         yield found
         except OSError as error:
             raise self.place.lost(error) from error
 
 
-def _rest(sock: socket.socket, exchange: Exchange, found: bytes) -> bytes:
+def _rest(sock: socket.socket, trip: RoundTrip, found: bytes) -> bytes:
     until = time.monotonic() + CONNECT_S
-    while not exchange.ended and time.monotonic() < until:
-        found += exchange.take(sock.recv(CHUNK_BYTES))
+    while not trip.ended and time.monotonic() < until:
+        found += trip.take(sock.recv(CHUNK_BYTES))
     return found

@@ -6,7 +6,7 @@ import os
 
 from covey.base import tracing
 from covey.base.errors import NotRunning
-from covey.base.exchange import Exchange
+from covey.base.roundtrip import RoundTrip
 from covey.base.target import target_of
 
 
@@ -18,13 +18,13 @@ class Place:
         self.target = target_of(url, field)
         self._prefix = self.target.path.partition("?")[0].rstrip("/")
 
-    def exchange(self, method: str, path: str, token: str, body: bytes = b"", **headers: str) -> Exchange:
+    def trip(self, method: str, path: str, token: str, body: bytes = b"", **headers: str) -> RoundTrip:
         """A call with its token, in the caller's span. A header `Idempotency-Key` is given as `idempotency_key`."""
         said = {name.replace("_", "-").title(): value for name, value in headers.items() if value}
         kind = {"Content-Type": "application/json"} if method == "POST" else {}
         trace = tracing.current() or tracing.inherited(os.environ)
         within = {"Traceparent": trace.header} if trace is not None else {}
-        return Exchange(self.target, method, self._prefix + path, {"Authorization": f"Bearer {token}", **kind, **within, **said}, body)
+        return RoundTrip(self.target, method, self._prefix + path, {"Authorization": f"Bearer {token}", **kind, **within, **said}, body)
 
     def lost(self, error: OSError) -> NotRunning:
         """The error for a connection that could not be had, or broke."""

@@ -14,7 +14,7 @@ WORDS = 160
 """So much is said of one field."""
 MOMENTS = 1e9
 """A number with a fraction from here on is a moment, in Unix seconds."""
-NOTHING = (None, "", [], {}, False)
+NOTHING: tuple[object, ...] = (None, "", [], {}, False)
 UNSAID = frozenset({"checkId", "doneBy", "imported", "run", "trace"})
 """What means nothing to who reads a story; Inspect's files have it."""
 USUAL = {"attempt": 1, "priority": "medium", "state": "queued"}

@@ -1,6 +1,6 @@
 """News for clients that asked for them: events of the fleet become `updated` notices of what each caller may see. It sends no contents.
 
-One reader for all seats, and none while nobody listens. Notices may be lost; what they are about is read from the store.
+One reader for all desks, and none while nobody listens. Notices may be lost; what they are about is read from the store.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Protocol
 
 from covey.agents.model import Caller
 from covey.doors.door import FleetDoor
+from covey.mcp.desk import Desk
 from covey.mcp.resources import INBOX, ROSTER
-from covey.mcp.seat import Seat
 from covey.messages import seeing
 from covey.store import events
 from covey.store.events import Bookmark, Event
@@ -51,22 +51,22 @@ def changes_tools(event: Event) -> bool:
 
 
 class Taken(Protocol):
-    """Where the seats are."""
+    """Where the desks are."""
 
     begun: asyncio.Event
     """Set whenever a client begins to listen."""
 
-    def taken(self) -> list[Seat]:
+    def taken(self) -> list[Desk]:
         """Those that there are now."""
         ...
 
 
 class Follower:
-    """Reads the events on, and tells the seats that listen."""
+    """Reads the events on, and tells the desks that listen."""
 
-    def __init__(self, door: FleetDoor, seats: Taken) -> None:
+    def __init__(self, door: FleetDoor, desks: Taken) -> None:
         self._door = door
-        self._seats = seats
+        self._desks = desks
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:
@@ -81,14 +81,14 @@ class Follower:
     async def go_on(self) -> None:
         """Until cancelled. A store that can't be had is asked again later. The blanket except of a loop."""
         while True:
-            await self._seats.begun.wait()
-            self._seats.begun.clear()
+            await self._desks.begun.wait()
+            self._desks.begun.clear()
             try:
                 await self._while_somebody_listens()
             except Exception:
                 log.warning("news for MCP clients could not be read; they are read on in %g s", AGAIN_S, exc_info=True)
                 await asyncio.sleep(AGAIN_S)
-                self._seats.begun.set()
+                self._desks.begun.set()
 
     async def _while_somebody_listens(self) -> None:
         at = await self._door.store.read(events.last)
@@ -98,12 +98,12 @@ class Follower:
             at = await self._one_page(at)
 
     def _listeners(self) -> bool:
-        return any(seat.is_followed for seat in self._seats.taken())
+        return any(desk.is_followed for desk in self._desks.taken())
 
     async def _one_page(self, at: Bookmark) -> Bookmark:
         page = await self._door.store.read(events.after, at, limit=500)
         for event in page.events:
-            for seat in self._seats.taken():
-                if seat.is_followed:
-                    await seat.tell(set(touched(event, seat.by)), tools=changes_tools(event))
+            for desk in self._desks.taken():
+                if desk.is_followed:
+                    await desk.tell(set(touched(event, desk.by)), tools=changes_tools(event))
         return page.bookmark

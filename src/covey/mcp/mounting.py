@@ -19,9 +19,9 @@ from covey.doors.bodies import incoming
 from covey.doors.door import FleetDoor
 from covey.doors.impatience import ABORT
 from covey.mcp.connection import CLIENT, PROFILE, Client
+from covey.mcp.desk import Desk
+from covey.mcp.desks import Desks, MakeServer, desks_of
 from covey.mcp.following import Follower
-from covey.mcp.seat import Seat
-from covey.mcp.seats import MakeServer, Seats, seats_of
 from covey.mcp.tooling import PROFILES, Profile
 
 PATH = "/mcp"
@@ -29,25 +29,25 @@ LOOK_AGAIN_S = 30.0
 """So often it is seen whether the token of a stream is still good."""
 
 
-def server_of(seat: Seat) -> Server[Any]:
-    """The server of a seat."""
-    return seat.server()
+def server_of(desk: Desk) -> Server[Any]:
+    """The server of a desk."""
+    return desk.server()
 
 
 @asynccontextmanager
 async def opened(door: FleetDoor, make_server: MakeServer = server_of) -> AsyncIterator[Sequence[BaseRoute]]:
     """The routes of the MCP door, which is open meanwhile."""
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells the ids of sessions, line by line
-    async with seats_of(door, make_server) as seats, Follower(door, seats).beside():
-        yield [Route(PATH, endpoint=Entrance(door, seats))]
+    async with desks_of(door, make_server) as desks, Follower(door, desks).beside():
+        yield [Route(PATH, endpoint=Entrance(door, desks))]
 
 
 class Entrance:
-    """Knows the caller of each request, and hands it on to the caller's own seat. Host and Origin were looked at before."""
+    """Knows the caller of each request, and hands it on to the caller's own desk. Host and Origin were looked at before."""
 
-    def __init__(self, door: FleetDoor, seats: Seats) -> None:
+    def __init__(self, door: FleetDoor, desks: Desks) -> None:
         self._door = door
-        self._seats = seats
+        self._desks = desks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request.
@@ -59,7 +59,7 @@ class Entrance:
         by = await self._caller(scope)
         scope[PROFILE], scope[CLIENT] = _profile(scope), Client()
         body = await incoming(scope).whole() if scope["method"] == "POST" else b""
-        taken = await self._seats.of(by)
+        taken = await self._desks.of(by)
         if not await self._while_known(scope, by, taken.sessions.handle_request(scope, _Replay(body, receive), send)):
             await _cut_off(scope, receive)
 

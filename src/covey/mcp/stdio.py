@@ -14,8 +14,8 @@ from covey.agents.model import Caller
 from covey.base.errors import CoveyError, Forbidden, Unauthorized
 from covey.doors.door import FleetDoor
 from covey.mcp import errors
+from covey.mcp.desk import Desk
 from covey.mcp.following import Follower
-from covey.mcp.seat import Seat
 from covey.mcp.tooling import Profile
 
 
@@ -49,15 +49,15 @@ class Gatekeeper:
 
 
 class _One:
-    """The one seat that there is."""
+    """The one desk that there is."""
 
-    def __init__(self, seat: Seat, begun: asyncio.Event) -> None:
-        self._seat = seat
+    def __init__(self, desk: Desk, begun: asyncio.Event) -> None:
+        self._desk = desk
         self.begun = begun
 
-    def taken(self) -> list[Seat]:
+    def taken(self) -> list[Desk]:
         """It alone."""
-        return [self._seat]
+        return [self._desk]
 
 
 async def serve(door: FleetDoor, token: str, profile: Profile | None = None) -> None:
@@ -69,8 +69,8 @@ async def serve(door: FleetDoor, token: str, profile: Profile | None = None) -> 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     keeper = Gatekeeper(door, token)
     begun = asyncio.Event()
-    seat = Seat(door, await keeper.caller(), begun, profile)
-    server = seat.server()
+    desk = Desk(door, await keeper.caller(), begun, profile)
+    server = desk.server()
     server.middleware.append(keeper)
-    async with stdio_server() as (incoming, outgoing), Follower(door, _One(seat, begun)).beside():
+    async with stdio_server() as (incoming, outgoing), Follower(door, _One(desk, begun)).beside():
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,4 +1,4 @@
-"""Who listens at a seat: streams of current clients, and sessions of older ones that subscribed to an address."""
+"""Who listens at a desk: streams of current clients, and sessions of older ones that subscribed to an address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ URIS = 100
 
 
 class Subscriptions:
-    """The listeners of one seat. `begun` is set whenever one more listens."""
+    """The listeners of one desk. `begun` is set whenever one more listens."""
 
     def __init__(self, begun: asyncio.Event) -> None:
         self._begun = begun

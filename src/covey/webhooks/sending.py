@@ -13,9 +13,9 @@ from functools import partial
 
 from covey.base.clock import Clock
 from covey.base.errors import CoveyError
-from covey.base.exchange import Exchange, over
 from covey.base.loops import Apart
 from covey.base.outward import Allowed, connect
+from covey.base.roundtrip import RoundTrip, over
 from covey.base.settings import WebhookSettings
 from covey.base.target import target_of
 from covey.store import Store
@@ -58,8 +58,8 @@ def send(hook: WebhookSettings, event: Event, now: float) -> Verdict:
         key = key_of(secret_of(hook, os.environ))
         body = body_of(event)
         headers = headers_of(f"evt_{event.cursor}", int(now), body, key)
-        with connect(target, Allowed(hook.allow), timeout_s=CALL_S) as sock:
-            answer = over(sock, Exchange(target, "POST", target.path, headers, body), timeout_s=CALL_S, most_bytes=ANSWER_BYTES)
+        with connect(target, Allowed(hook.allow_private), timeout_s=CALL_S) as sock:
+            answer = over(sock, RoundTrip(target, "POST", target.path, headers, body), timeout_s=CALL_S, most_bytes=ANSWER_BYTES)
         return verdict_of(answer.status, answer.retry_after)
     except CoveyError as error:
         return Verdict(False, error.message.rstrip("."))

@@ -34,7 +34,6 @@ _host = formed(
     "an address as 127.0.0.1 or ::1, or a host name, without a port",
 )
 _uri = formed(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s,\0]{1,500}", "a URI without commas")
-_reach = formed(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}(/[0-9]{1,2})?|[0-9A-Fa-f:.]{2,45}(/[0-9]{1,3})?", "a host name, an address or a network")
 _env_name = formed(r"[A-Za-z_][A-Za-z0-9_]*", "a variable's name: letters, digits and _")
 _org = formed(r"[^\0]{0,200}", "a name of at most 200 characters")
 _texts = list_of(text, 'a list of texts, as ["a", "b"]')
@@ -93,7 +92,7 @@ _CHECKS: dict[str, Check] = {
     "allowed_hosts": list_of(_host, 'a list of host names, as ["fleet.example.org"]', distinct=True),
     "host": _host,
     "required_extensions": list_of(_uri, 'a list of URIs, as ["https://example.org/extension"]', distinct=True),
-    "allow_private": list_of(_reach, 'a list of names, addresses and networks, as ["localhost", "10.0.0.0/8"]', distinct=True),
+    "allow_private": list_of(text, 'a list of names, addresses and networks, as ["localhost", "10.0.0.0/8"]', distinct=True),
     "store": _store,
     "traces": formed(
         r"(https?://[A-Za-z0-9.\[\]:-]{1,260}(/[^\s\0@]{0,1000})?)?",

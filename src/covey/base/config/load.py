@@ -160,6 +160,10 @@ def _rest(faults: Faults, document: dict[str, Any], agents: sections.Drafts, roo
         from covey.base.config import webhooks as outgoing  # noqa: PLC0415 - ipaddress and sockets, for those who have webhooks
 
         outgoing.check(faults, webhooks)
+    if places := singles["a2a"].get("allow_private"):
+        from covey.base.config import reaching  # noqa: PLC0415 - likewise
+
+        reaching.check(faults, ("a2a", "allow_private"), places)
     if faults.found:
         return {}
     singles["planning"] = _placed(singles["planning"], "templates", root)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from covey.base.config import reaching
 from covey.base.config.faults import Faults, shown
 from covey.base.config.sections import Drafts
 from covey.base.config.shapes import At
 from covey.base.errors import Invalid
-from covey.base.outward import Allowed
 from covey.base.target import target_of
 
 _KIND = re.compile(r"[a-z_]{1,50}\.[a-z_]{0,50}")
@@ -23,7 +23,7 @@ def check(faults: Faults, webhooks: Drafts) -> None:
         _url(faults, ("webhooks", name, "url"), draft.get("url"))
         _kinds(faults, ("webhooks", name, "kinds"), draft.get("kinds", ()))
         _secret(faults, ("webhooks", name, "secret"), draft.get("secret"))
-        _allow(faults, ("webhooks", name, "allow"), draft.get("allow", ()))
+        reaching.check(faults, ("webhooks", name, "allow_private"), draft.get("allow_private", ()))
 
 
 def _url(faults: Faults, at: At, url: str | None) -> None:
@@ -42,10 +42,3 @@ def _kinds(faults: Faults, at: At, kinds: Sequence[str]) -> None:
 def _secret(faults: Faults, at: At, secret: str | None) -> None:
     if secret and not (_VARIABLE.fullmatch(secret) or _SECRET.fullmatch(secret)):
         faults.add(at, 'can\'t be used; allowed: "env:NAME", "whsec_" and base64, or at least 16 printable characters without spaces')
-
-
-def _allow(faults: Faults, at: At, places: Sequence[str]) -> None:
-    try:
-        Allowed(places)
-    except Invalid as wrong:
-        faults.add(at, wrong.message.removeprefix("allow ").rstrip("."))

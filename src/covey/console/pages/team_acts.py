@@ -6,7 +6,7 @@ from typing import get_args
 
 from covey.agents import roster
 from covey.console.asking import Field, confirm, tell
-from covey.console.pages.vote_acts import NAMED, lines_in, names_in
+from covey.console.pages.vote_acts import lines_in, named, names_in
 from covey.console.routes import Form, Operations, act, done, page
 from covey.console.shown import many
 from covey.doors.answer import Answer
@@ -40,7 +40,6 @@ class Why(Form):
 async def ask_new(call: Call[Nothing, Nothing]) -> Answer:
     """The form of a new run."""
     names = await call.door.store.read(roster.all_names)
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return confirm(
         call,
         title="Start a team run",
@@ -56,9 +55,7 @@ async def ask_new(call: Call[Nothing, Nothing]) -> Answer:
                 help="route: the best one does it; broadcast: all do, and are compared.",
             ),
             Field("type", "Type", "general", options=get_args(TeamType), help="How rules cut it up, where no parts are given."),
-            Field(
-                "workers", "Workers", help=f"With commas between; able ones are picked if none is named. {', '.join(names[:NAMED])}{more}."
-            ),
+            Field("workers", "Workers", help=f"With commas between; able ones are picked if none is named. {named(names)}."),
             Field("parts", "Parts, one a line", lines=3, help="If it is cut up already; for the mode coordinate."),
             Field("supervisor", "Supervisor", help="The agent whose brain plans it; without one rules cut it up."),
             Field("priority", "Priority", "medium", options=PRIORITIES),

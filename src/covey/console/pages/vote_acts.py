@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from covey.agents import roster
 from covey.agents.model import OPERATOR, THE_OPERATOR
 from covey.base.errors import Invalid
@@ -39,6 +41,12 @@ class Choice(Form):
     choice: str
 
 
+def named(names: Sequence[str]) -> str:
+    """The first names, and how many more there are. Pure."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"
+
+
 def names_in(text: str) -> list[str]:
     """The names in a text, with commas or spaces between. Pure."""
     return text.replace(",", " ").split()
@@ -68,7 +76,6 @@ def weights_in(text: str) -> dict[str, float]:
 async def ask_new(call: Call[Nothing, Nothing]) -> Answer:
     """The form of a new vote."""
     names = await call.door.store.read(roster.all_names)
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return confirm(
         call,
         title="Open a vote",
@@ -77,7 +84,7 @@ async def ask_new(call: Call[Nothing, Nothing]) -> Answer:
         fields=[
             Field("topic", "What is to be decided", lines=3, needed=True),
             Field("options", "Options, one a line", lines=4, needed=True),
-            Field("voters", "Voters", needed=True, help=f"Agents, with commas between: {', '.join(names[:NAMED])}{more}."),
+            Field("voters", "Voters", needed=True, help=f"Agents, with commas between: {named(names)}."),
             Field("minutes", "Minutes until it closes", "60", "number", bounds={"min": "0.1", "step": "any"}),
             Field("quorum", "Quorum", "0", "number", "So many must have chosen; 0: one is enough.", bounds={"min": 0}),
             Field(

@@ -14,6 +14,9 @@ document.getElementById("theme")?.addEventListener("click", () => {
   document.dispatchEvent(new CustomEvent("covey:theme"));
 });
 
+// where we are, in a line of places that is wider than a small screen
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 // times
 const zone = document.getElementById("zone");
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -28,7 +28,7 @@ _INSTRUCTIONS = (
 )
 
 
-class Seat:
+class Desk:
     """One caller's place at the door. `begun` is set whenever a client begins to listen for news."""
 
     def __init__(self, door: FleetDoor, by: Caller, begun: asyncio.Event, profile: Profile | None = None) -> None:

@@ -1,6 +1,6 @@
 """One HTTP/1.1 request and its answer, as bytes out and bytes in; who calls it moves them. No I/O.
 
-The client's two forms, the hooks and the webhooks share it. A connection carries one exchange and is closed.
+The client's two forms, the hooks and the webhooks share it. A connection carries one round trip and is closed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     """What the header of that name says."""
 
 
-class Exchange:
+class RoundTrip:
     """A request, and what has come of its answer so far."""
 
     def __init__(self, target: Target, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> None:
@@ -80,7 +80,7 @@ class Exchange:
             self.ended = True
 
 
-def over(sock: socket.socket, exchange: Exchange, *, timeout_s: float, most_bytes: int = ANSWER_BYTES) -> Answer:
+def over(sock: socket.socket, trip: RoundTrip, *, timeout_s: float, most_bytes: int = ANSWER_BYTES) -> Answer:
     """The whole answer, over a connection that is there; in so many seconds altogether. Blocking.
 
     Raises:
@@ -89,9 +89,9 @@ def over(sock: socket.socket, exchange: Exchange, *, timeout_s: float, most_byte
     """
     until = time.monotonic() + timeout_s
     sock.settimeout(timeout_s)
-    sock.sendall(exchange.request)
+    sock.sendall(trip.request)
     parts: list[bytes] = []
-    while not exchange.ended:
+    while not trip.ended:
         sock.settimeout(max(0.001, until - time.monotonic()))
-        parts.append(exchange.take(sock.recv(CHUNK_BYTES), most_bytes))
-    return Answer(exchange.status, b"".join(parts), exchange.retry_after)
+        parts.append(trip.take(sock.recv(CHUNK_BYTES), most_bytes))
+    return Answer(trip.status, b"".join(parts), trip.retry_after)

@@ -1,4 +1,4 @@
-"""A seat for each caller: an MCP server with sessions and subscriptions of its own, out of others' reach and with a share of its own."""
+"""A desk for each caller: an MCP server with sessions and subscriptions of its own, out of others' reach and with a share of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from covey.agents.model import Caller
 from covey.base.wire import REQUEST_BYTES
 from covey.doors.door import FleetDoor
-from covey.mcp.seat import Seat
+from covey.mcp.desk import Desk
 
 SESSIONS = 64
 """So many sessions of older clients a caller may have open at once."""
@@ -23,14 +23,14 @@ IDLE_S = 30 * 60.0
 GRACE_S = 0.3
 """What is being answered when the door closes is given so long."""
 
-MakeServer = Callable[[Seat], Server[Any]]
+MakeServer = Callable[[Desk], Server[Any]]
 
 
 class Taken:
-    """A seat that somebody has taken, and what carries its clients' requests."""
+    """A desk that somebody has taken, and what carries its clients' requests."""
 
-    def __init__(self, seat: Seat, server: Server[Any]) -> None:
-        self.seat = seat
+    def __init__(self, desk: Desk, server: Server[Any]) -> None:
+        self.desk = desk
         self.sessions = StreamableHTTPSessionManager(
             server, max_sessions=SESSIONS, session_idle_timeout=IDLE_S, max_request_body_size=REQUEST_BYTES
         )
@@ -52,14 +52,14 @@ class Taken:
 
     async def clear(self) -> None:
         """End its streams in good order, then whatever is left."""
-        self.seat.leave()
+        self.desk.leave()
         await asyncio.sleep(GRACE_S)
         self._kept.cancel()
         await asyncio.wait({self._kept})
 
 
-class Seats:
-    """All seats that were taken since the door was opened: no more than there are tokens."""
+class Desks:
+    """All desks that were taken since the door was opened: no more than there are tokens."""
 
     def __init__(self, door: FleetDoor, make_server: MakeServer) -> None:
         self._door = door
@@ -69,17 +69,17 @@ class Seats:
         """Set whenever a client begins to listen for news."""
 
     async def of(self, by: Caller) -> Taken:
-        """The seat of this caller."""
+        """The desk of this caller."""
         found = self._taken.get(by)
         if found is None:
-            seat = Seat(self._door, by, self.begun)
-            found = self._taken[by] = Taken(seat, self._make_server(seat))
+            desk = Desk(self._door, by, self.begun)
+            found = self._taken[by] = Taken(desk, self._make_server(desk))
         await found.there()
         return found
 
-    def taken(self) -> list[Seat]:
-        """The seats so far."""
-        return [each.seat for each in self._taken.values()]
+    def taken(self) -> list[Desk]:
+        """The desks so far."""
+        return [each.desk for each in self._taken.values()]
 
     async def clear(self) -> None:
         """Clear them all."""
@@ -88,17 +88,17 @@ class Seats:
 
 
 @asynccontextmanager
-async def seats_of(door: FleetDoor, make_server: MakeServer) -> AsyncIterator[Seats]:
-    """The seats of a door; they are cleared when it closes, since a server that stops waits for what streams, and at the end at last."""
-    seats = Seats(door, make_server)
-    clearing = asyncio.create_task(_clear(door, seats))
+async def desks_of(door: FleetDoor, make_server: MakeServer) -> AsyncIterator[Desks]:
+    """The desks of a door; they are cleared when it closes, since a server that stops waits for what streams, and at the end at last."""
+    desks = Desks(door, make_server)
+    clearing = asyncio.create_task(_clear(door, desks))
     try:
-        yield seats
+        yield desks
     finally:
         clearing.cancel()
-        await seats.clear()
+        await desks.clear()
 
 
-async def _clear(door: FleetDoor, seats: Seats) -> None:
+async def _clear(door: FleetDoor, desks: Desks) -> None:
     await door.closing.wait()
-    await seats.clear()
+    await desks.clear()
