@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from covey.agents import breaking, configuring
+from covey.agents import breaking, configuring, sign_ins
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.console.pages import inspect
 from covey.console.pages.inspect_events import EventsQuery, read_events
@@ -23,7 +23,7 @@ from covey.store import Store
 from covey.tasks import adding, runs, working
 from covey.tasks.model import TaskDraft
 from tests.api.world import token_of
-from tests.conftest import EIGHT
+from tests.conftest import EIGHT, ManualClock
 from tests.console.person import BROWSER, Page, Person
 
 ONLY_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -92,6 +92,7 @@ async def test_each_table_has_its_rows_on_the_page_and_in_both_files(person: Per
         ("peer-states/~rows?q=sales", 1),
         ("leases/~rows?kind=task", 1),
         ("leases/~rows?q=sales", 1),
+        ("leases/~rows?q=coder", 1),
         ("runs/~rows?state=open", 1),
         ("runs/~rows?kind=task&q=coder", 1),
         ("nodes/~rows?q=box%20live", 1),
@@ -140,8 +141,10 @@ def rows_in(page: Page) -> int:
     return len(page.all("tr")) - 1
 
 
-async def test_a_sign_in_that_has_ended_stands_there_no_more(person: Person, stranger: Person) -> None:
+async def test_a_sign_in_that_has_ended_stands_there_no_more(person: Person, stranger: Person, clock: ManualClock) -> None:
     await stranger.sign_in()
     assert rows_in(await person.part("/inspect/sign-ins/~rows")) == 2
     await stranger.send("/sign-out")
     assert rows_in(await person.part("/inspect/sign-ins/~rows")) == 1
+    clock.at += sign_ins.UNUSED_S + 1.0
+    assert await person.store.read(sign_ins.held) == []

@@ -123,7 +123,7 @@ class Day:
         """The agent does all that it has to do, each in its own time, now and then not well."""
         while (work := await self.next_of(agent)) is not None:
             await self.later(1.0 + self._dice.expovariate(1 / 6))
-            usd, tokens = round(self._dice.uniform(0.004, 0.09), 4), self._dice.randrange(900, 9000)
+            usd, tokens = round(self._dice.uniform(0.002, 0.024), 4), self._dice.randrange(900, 9000)
             cost = Cost(usd=usd, tokens_in=tokens, tokens_out=tokens // 8)
             if self._dice.random() < 0.06:
                 await self.crew.settle(work, Outcome(kind="failed", error="the ledger did not answer within 30 s", cost=cost))

@@ -47,7 +47,7 @@ SHOTS = (
     Shot("tasks", "/tasks"),
     Shot("task", "/tasks", "main a[data-open]"),
     Shot("threads", "/threads"),
-    Shot("thread", "/threads", "main a[data-open]"),
+    Shot("thread", "/threads/dm:comms:sales"),
     Shot("contacts", "/contacts/sales"),
     Shot("deferred", "/deferred"),
     Shot("votes", "/votes"),
