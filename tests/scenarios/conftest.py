@@ -193,11 +193,13 @@ def fleet_in(folder: Path) -> Iterator[RunningFleet]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("COVEY_")}
     env |= {"COVEY_TEST_FLEET": str(folder), "COVEY_BASE_PORT": str(base_port), "COVEY_GATEWAY": "off", "NO_COLOR": "1"}
     fleet = RunningFleet(folder, base_port, env)
-    yield fleet
-    fleet.covey("down", check=False)
-    left = [each for each in markers(folder / ".covey" / "run") if alive(each.identity)]
-    for each in left:
-        os.kill(each.pid, signal.SIGKILL)
+    try:
+        yield fleet
+    finally:
+        fleet.covey("down", check=False)
+        left = [each for each in markers(folder / ".covey" / "run") if alive(each.identity)]
+        for each in left:
+            os.kill(each.pid, signal.SIGKILL)
     assert not left, f"these were left after down: {left}"
 
 
