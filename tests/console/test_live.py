@@ -54,7 +54,7 @@ class Listener:
         self.hints.leave(self.ear)
 
 
-def hints_of(store: Store, clock: ManualClock, before: Any = lambda: None) -> Hints:
+def hints_of(store: Store, clock: ManualClock, before: Any = lambda _: None) -> Hints:
     return Hints(FleetDoor(store=store, settings=EIGHT, clock=clock), "edition", before)
 
 

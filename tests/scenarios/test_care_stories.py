@@ -88,10 +88,10 @@ class Ill:
     def __init__(self, fleet: RunningFleet) -> None:
         self.fleet = fleet
         self.healthy = {name: fleet.marker(name) for name in ("chief", "ops")}
+        self.long = fleet.add("coder", "take long")
         self.stopped = self.must("sales")
         os.kill(self.stopped.pid, signal.SIGSTOP)
         self.stopped_at = time.time()
-        self.long = fleet.add("coder", "take long")
         self.endless = fleet.add("finance", "never end", "--estimate", "1")
         self.forks = fleet.add("intel", "fork")
         self.poison = fleet.add("comms", "die")

@@ -115,8 +115,8 @@ def test_one_trace_shows_a_job_over_three_agents(fleet_folder: RunningFleet) -> 
     assert given == f"00-{root.trace}-{found['invoke_agent coder'].ident}-01", "a program goes on from its agent's step"
     assert "hush" not in str(collector.spans), "what somebody wrote is in no span"
     assert collector.headers["authorization"] == "secret-of-the-collector"
-    log = (fleet.folder / "logs" / "agents" / "devops.log").read_text()
-    assert root.trace in log, "the lines of the log name the trace"
+    log = fleet.folder / "logs" / "agents" / "devops.log"
+    wait_until(lambda: root.trace in log.read_text(), 10, "no line of the log names the trace")
 
 
 @pytest.mark.timeout(150)

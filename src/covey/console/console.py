@@ -20,6 +20,7 @@ from covey.doors.call import Call
 from covey.doors.door import FleetDoor
 from covey.doors.operations import Operation
 from covey.doors.port import Port
+from covey.store.events import Event
 
 SIGN_IN = "/sign-in"
 THEMES = ("light", "dark")
@@ -60,7 +61,13 @@ class Console(Port):
         self.origins = origins
         self.visits = Visits(door.store, door.clock, door.settings.console_port)
         self.shared = Shared(door.clock)
-        self.hints = Hints(door, edition(), self.shared.forget)
+        self.hints = Hints(door, edition(), self._before_hint)
+
+    def _before_hint(self, found: Sequence[Event]) -> None:
+        """What was made or known before this happened is asked for anew."""
+        self.shared.forget()
+        if any(event.kind in ("token.changed", "operator.signed_out") for event in found):
+            self.visits.forget()
 
     async def caller(self, call: Call[Any, Any]) -> Caller | None:
         """The operator, by the cookie of a sign-in. A bearer token opens no page."""

@@ -78,9 +78,9 @@ class Ear:
 
 
 class Hints:
-    """Follows the story while anybody listens, and tells all who do. `before` is called before each hint is told."""
+    """Follows the story while anybody listens, and tells all who do. `before` is called with what happened before a hint tells it."""
 
-    def __init__(self, door: FleetDoor, edition: str, before: Callable[[], None]) -> None:
+    def __init__(self, door: FleetDoor, edition: str, before: Callable[[Sequence[Event]], None]) -> None:
         self.epoch = secrets.token_hex(6)
         self.last = 0
         self.follows = False
@@ -148,7 +148,7 @@ class Hints:
     async def _begin(self) -> Bookmark:
         """From where on it is told. What happened while nobody listened is not: whoever comes back looks at everything."""
         at = await self._door.store.read(events.last)
-        self._before()
+        self._before(())
         self._kept.clear()
         self.last += 1
         self.follows = True
@@ -166,7 +166,7 @@ class Hints:
         return page.bookmark
 
     def _tell(self, found: Sequence[Event]) -> None:
-        self._before()
+        self._before(found)
         self.last += 1
         self._kept.append(Hint(self.last, self._written({"number": self.last, **told(found)})))
         self._prick()

@@ -30,13 +30,13 @@ async def _told(call: Call[Nothing, Nothing], since: str) -> AsyncIterator[bytes
     try:
         yield b"retry: %d\n\n" % RETRY_MS
         while not (call.left or call.door.closing.is_set()):
-            if text := ear.take():
-                yield text
-            elif not await ear.hears(HEARTBEAT_S):
-                if await call.recognise() is None:
-                    yield b"event: signed-out\ndata: {}\n\n"
-                    return
-                yield b": still here\n\n"
+            text = ear.take()
+            if not text and await ear.hears(HEARTBEAT_S):
+                continue
+            if await call.recognise() is None:
+                yield b"event: signed-out\ndata: {}\n\n"
+                return
+            yield text or b": still here\n\n"
     finally:
         watch.cancel()
         hints.leave(ear)

@@ -57,6 +57,10 @@ class Visits:
         self._known[secret_hash] = (now + REMEMBERED_S, found is not None)
         return found is not None
 
+    def forget(self) -> None:
+        """A sign-in may have ended: each is looked up anew."""
+        self._known.clear()
+
     async def begin(self, token: str) -> str:
         """The secret of a new sign-in by the operator's token.
 

@@ -28,7 +28,7 @@ log = logging.getLogger("covey.node")
 LEAVING_S = 10.0
 """How long after the grace a process that was told to end may take to do so, before it is killed."""
 NOT_STARTED_S = 5.0
-GREET_S = 0.5
+GREET_S = 0.1
 """How long after one that was in vain a process that is coming up is asked again."""
 
 
