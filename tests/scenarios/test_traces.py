@@ -92,6 +92,8 @@ def test_one_trace_shows_a_job_over_three_agents(fleet_folder: RunningFleet) -> 
             60,
             lambda: f"{sorted(EXPECTED.keys() - steps_of(collector, root.trace).keys())} are missing\n{fleet.logs()}",
         )
+        log = fleet.folder / "logs" / "agents" / "devops.log"
+        wait_until(lambda: root.trace in log.read_text(), 10, "no line of the log names the trace")
         fleet.down()
     found = steps_of(collector, root.trace)
     idents = {"": ""} | {name: span.ident for name, span in found.items()}
@@ -115,8 +117,6 @@ def test_one_trace_shows_a_job_over_three_agents(fleet_folder: RunningFleet) -> 
     assert given == f"00-{root.trace}-{found['invoke_agent coder'].ident}-01", "a program goes on from its agent's step"
     assert "hush" not in str(collector.spans), "what somebody wrote is in no span"
     assert collector.headers["authorization"] == "secret-of-the-collector"
-    log = fleet.folder / "logs" / "agents" / "devops.log"
-    wait_until(lambda: root.trace in log.read_text(), 10, "no line of the log names the trace")
 
 
 @pytest.mark.timeout(150)
