@@ -82,8 +82,11 @@ async def test_other_callers_are_answered_and_other_processes_write_while_it_loo
         assert go_on.wait(10)
         return name
 
+    async def look() -> tuple[str | None, str | None]:
+        return await store.write_and_look(put, slow, "looked-at")
+
     async with busy(store):  # so that both are of one batch where there is one writer
-        looking = asyncio.ensure_future(store.write_and_look(put, slow, "looked-at"))
+        looking = asyncio.ensure_future(look())
         other = asyncio.ensure_future(store.write(put, "other"))
         await asyncio.sleep(0)
     try:
