@@ -38,7 +38,9 @@ def rpc(method: Any, params: Any) -> bytes:
 
 
 @rule("M10")
-async def test_malformed_json_rpc_is_answered_with_the_code_of_its_fault(world: MakeWorld) -> None:
+async def test_malformed_json_rpc_is_answered_with_the_code_of_its_fault_and_fills_no_log(
+    world: MakeWorld, caplog: pytest.LogCaptureFixture
+) -> None:
     wrong = [
         (b'{"jsonrpc": ', -32700),
         (b'{"jsonrpc": "2.0", "id": 1, "id": 2, "method": "GetTask"}', -32700),
@@ -46,6 +48,10 @@ async def test_malformed_json_rpc_is_answered_with_the_code_of_its_fault(world: 
         (b"[" * 200 + b"]" * 200, -32700),
         (b"[1]", -32600),
         (b'"text"', -32600),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ListTasks"}]', -32600),
+        (b'{"jsonrpc": "1.0", "id": 1, "method": "ListTasks"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "ListTasks"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": 7}', -32600),
         (rpc("NoSuchMethod", {}), -32601),
         (rpc("GetTask", {"id": 7}), -32602),
         (rpc("GetTask", []), -32602),
@@ -62,7 +68,10 @@ async def test_malformed_json_rpc_is_answered_with_the_code_of_its_fault(world: 
             answer = await post(here.url, body)
             assert (answer.status_code, answer.json()["error"]["code"]) == (200, code), body[:80]
         listed = await call(here.url, "ListTasks", {}, headers=bearer("operator"))
+        old = await call(here.url, "message/send", {"message": 7}, headers=bearer("operator"), version="0.3")
     assert listed["result"]["tasks"] == []
+    assert old["error"]["code"] == -32602
+    assert [record for record in caplog.records if record.exc_info] == []
 
 
 @rule("M10")

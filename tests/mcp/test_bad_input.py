@@ -100,6 +100,9 @@ async def test_an_unknown_tool_names_those_that_there_are(world: World) -> None:
         ("send_agent_message", {"text": "hello"}, "to"),
         ("send_agent_message", {"to": "chief", "text": "hello", "from": "devops"}, "from"),
         ("send_agent_message", {"to": "chief", "text": "a\0b"}, "text"),
+        ("send_agent_message", {"to": "chief", "text": "a" * 300_000}, "text"),
+        ("ask", {"to": "chief", "text": "a" * 300_000}, "text"),
+        ("reply", {"messageId": "msg_none", "text": "hello"}, "messageId"),
         ("send_agent_message", {"to": "nobody", "text": "hello"}, "to"),
         ("send_agent_message", {"to": "chief", "text": "hello", "priority": "now"}, "priority"),
         ("inbox", {"limit": 0}, "limit"),
@@ -115,6 +118,21 @@ async def test_an_unknown_tool_names_those_that_there_are(world: World) -> None:
 async def test_a_wrong_argument_is_named(world: World, tool: str, arguments: dict[str, Any], field: str) -> None:
     async with world.connect("coder") as coder:
         assert (await refused(coder, tool, **arguments))["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("send_agent_message", {"to": "chief", "body": "hello"}, "has no argument 'body'; it takes text, to, toAll,"),
+        ("whoami", {"verbose": True}, "whoami has no argument 'verbose'; it takes none."),
+        ("send_agent_message", {"to": "chief", "text": "hello", "priority": "now"}, "It may be high, low, medium, urgent."),
+        ("claim_task", {"lane": "message"}, "It may be mail, task."),
+        ("send_agent_message", {"to": "chief", "text": "a" * 300_000}, "text is 300,000 bytes long; at most 262,144"),
+    ],
+)
+async def test_a_refusal_says_what_may_be_given(world: World, tool: str, arguments: dict[str, Any], said: str) -> None:
+    async with world.connect("coder") as coder:
+        assert said in (await refused(coder, tool, **arguments))["detail"]
 
 
 @rule("M11")

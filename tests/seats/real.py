@@ -1,11 +1,10 @@
 """Real coding assistants against a real fleet, for scripts/try-clients: `python -m tests.seats.real COVEY PORT BIN OPENCLAW_BIN`. A line each.
 
-Each has a home of its own. Their models are not called: Claude Code talks to a stand-in that notes what it is told.
+Each has a home of its own. Their models are not called: Claude Code and Gemini CLI talk to stand-ins that note what they are told.
 """
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import subprocess
@@ -15,62 +14,17 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from covey.mcp.table import TOOLS
+from covey.mcp.tooling import listed
+from tests.seats.stand_ins import StandIn, claude_says, claude_uses, gemini_says, gemini_uses
+
 AGENT = "coder"
-
-
-class Model(http.server.BaseHTTPRequestHandler):
-    """Stands in for the API of Claude's model: reads a file first, then says a word each time; it keeps what it is told."""
-
-    trial: Trial
-    asked: list[str]
-
-    def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
-        if "count_tokens" in self.path:
-            self._answer("application/json", b'{"input_tokens": 1}')
-            return
-        self.asked.append(raw)
-        if len(self.asked) < 3:  # while it thinks something comes
-            self.trial.covey("send", AGENT, f"words {len(self.asked) + 1}")
-        self._answer("text/event-stream", _reads(self.trial.work / "covey.toml") if len(self.asked) == 1 else _says("a word"))
-
-    def _answer(self, media: str, body: bytes) -> None:
-        self.send_response(200)
-        self.send_header("content-type", media)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
-
-
-def _spoken(block: dict[str, Any], delta: dict[str, Any], reason: str) -> bytes:
-    """A turn of one block, as the API streams it."""
-    message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": "x", "content": []}
-    message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": message},
-        {"type": "content_block_start", "index": 0, "content_block": block},
-        {"type": "content_block_delta", "index": 0, "delta": delta},
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {"output_tokens": 1}},
-        {"type": "message_stop"},
-    ]
-    return "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events).encode()
-
-
-def _says(text: str) -> bytes:
-    return _spoken({"type": "text", "text": ""}, {"type": "text_delta", "text": text}, "end_turn")
-
-
-def _reads(path: Path) -> bytes:
-    block = {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {}}
-    return _spoken(block, {"type": "input_json_delta", "partial_json": json.dumps({"file_path": str(path)})}, "tool_use")
+OURS = {tool.name for tool in listed(TOOLS, "worker")}
+"""What an agent is served that is not the lead."""
 
 
 class Trial:
@@ -87,7 +41,10 @@ class Trial:
         }
         self.env = kept | {"HOME": str(self.home), "NO_COLOR": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
         self.env["PATH"] = f"{programs}:{kept['PATH']}"
-        self.env |= {"ANTHROPIC_API_KEY": "sk-ant-none", "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port + 600}"}
+        self.model_port = port + 600
+        model = f"http://127.0.0.1:{self.model_port}"
+        self.env |= {"ANTHROPIC_API_KEY": "sk-ant-none", "ANTHROPIC_BASE_URL": model}
+        self.env |= {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model}
 
     def run(self, *words: str, check: bool = True) -> str:
         """What a program prints, on both."""
@@ -122,27 +79,47 @@ class Trial:
         self.run(self.covey_path, "leave", assistant, "--as", AGENT)
         self.say(f"{assistant}: covey leave restores its files byte for byte", self.tree() == before != joined)
 
-    def connected(self, assistant: str, tools: Callable[[], str]) -> None:
+    def connected(self, assistant: str, tools: Callable[[], set[str]]) -> None:
         self.covey("join", assistant, "--as", AGENT)
-        listed = self.run(assistant, "mcp", "list")
-        line = next((line for line in listed.splitlines() if line.strip(" ✓").startswith("covey")), listed[-300:])
+        shown = self.run(assistant, "mcp", "list")
+        line = next((line for line in shown.splitlines() if line.strip(" ✓").startswith("covey")), shown[-300:])
         self.say(f"{assistant}: mcp list", "covey" in line, line.strip())
         found = tools()
-        self.say(f"{assistant}: is connected", any(word in found for word in ("claim_task", "Connected", "17 tools")), found.strip()[-200:])
+        wrong = f"; missing or too many: {', '.join(sorted(OURS ^ found))}" if found != OURS else ""
+        self.say(f"{assistant}: lists our tools", found == OURS, f"{len(OURS & found)} of {len(OURS)}{wrong}")
         self.run(self.covey_path, "leave", assistant, "--as", AGENT)
         token = self.covey("token", "show", AGENT).split()[-1].encode()
         settings = [path for path, (raw, _) in self.tree().items() if token in raw]
         self.say(f"{assistant}: after covey leave our token is nowhere in its home", not settings, ", ".join(settings))
 
-    def claude_state(self) -> str:
-        """How Claude Code's own look at the server went."""
-        return next(line for line in self.run("claude", "mcp", "get", "covey").splitlines() if "Status" in line)
+    def used(self, assistant: str, asked: list[str]) -> None:
+        """Say whether the stand-in's use of `whoami` was answered: what it is told next has what came of it."""
+        told = asked[1].replace("\\", "") if len(asked) > 1 else ""
+        self.say(f"{assistant}: uses one for its model", f'"name":"{AGENT}"' in told, "whoami")
 
-    def gemini_state(self) -> str:
-        """As of Gemini: its list connects."""
-        return next(line for line in self.run("gemini", "mcp", "list").splitlines() if "covey" in line)
+    def claude_tools(self) -> set[str]:
+        """The tools of ours that Claude Code names when it begins; its model then uses one."""
+        with StandIn(self.model_port, lambda turn: claude_uses("mcp__covey__whoami", {}) if turn == 1 else claude_says("a word")) as model:
+            said = self.run("claude", "-p", "hello", "--output-format", "stream-json", "--verbose", "--allowedTools", "mcp__covey")
+        self.used("claude", model.asked)
+        begun: Any = next(each for each in map(json.loads, said.splitlines()) if each.get("subtype") == "init")
+        return _without("mcp__covey__", begun["tools"])
 
-    def codex_tools(self) -> str:
+    def gemini_tools(self) -> set[str]:
+        """The tools of ours that Gemini CLI offers to its model, which then uses one."""
+        with StandIn(self.model_port, lambda turn: gemini_uses("mcp_covey_whoami", {}) if turn == 1 else gemini_says("a word")) as model:
+            self.run("gemini", "--model", "gemini-2.5-flash", "--yolo", "-p", "hello")
+        self.used("gemini", model.asked)
+        offered: Any = json.loads(model.asked[0])["tools"]
+        return _without("mcp_covey_", [each["name"] for tool in offered for each in tool.get("functionDeclarations", [])])
+
+    def openclaw_tools(self) -> set[str]:
+        """The tools that OpenClaw has from ours; beside them it makes some of its own out of prompts and resources."""
+        said = self.run("openclaw", "mcp", "probe", "covey", "--json")
+        names: list[str] = json.loads(said[said.index("{") :])["tools"]
+        return {name for name in _without("covey__", names) if not name.startswith(("prompts_", "resources_"))}
+
+    def codex_tools(self) -> set[str]:
         """The tools that Codex's own server has from ours."""
         with subprocess.Popen(
             ["codex", "app-server"],
@@ -167,27 +144,33 @@ class Trial:
             finally:
                 bound.cancel()
                 server.kill()
-        found: dict[str, Any] = next((each["tools"] for each in answer["result"]["data"] if each["name"] == "covey"), {})
-        return f"{len(found)} tools, {', '.join(sorted(found))}"
+        return set(next((each["tools"] for each in answer["result"]["data"] if each["name"] == "covey"), {}))
 
     def claude_hooks(self) -> None:
         """What Claude Code's hooks tell its model: at the start what waits, after a tool and at its stop what came meanwhile."""
         self.covey("join", "claude", "--as", AGENT)
         self.covey("send", AGENT, "words 1")
-        asked: list[str] = []
-        model = type("Here", (Model,), {"trial": self, "asked": asked})
-        with http.server.ThreadingHTTPServer(("127.0.0.1", self.port + 600), model) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            began = time.monotonic()
+        began = time.monotonic()
+        with StandIn(self.model_port, self._turn_of_claude) as model:
             self.run("claude", "-p", "hello")
-            took = time.monotonic() - began
-            server.shutdown()
+        took, asked = time.monotonic() - began, model.asked
         for place, when in enumerate(("at its start", "after a tool", "at its stop, which is put off")):
             now = asked[place] if place < len(asked) else ""
             new = now.count(f"words {place + 1}") and not (place and f"words {place + 1}" in asked[place - 1])
             self.say(f"claude: a hook tells what waits {when}", bool(new) and "covey-mail" in now)
         self.say("claude: and then it ends", len(asked) == 3 and took < 60, f"{len(asked)} turns, {took:.0f} s")
         self.run(self.covey_path, "leave", "claude", "--as", AGENT)
+
+    def _turn_of_claude(self, turn: int) -> bytes:
+        """It reads a file first, then says a word each time; while it thinks something comes."""
+        if turn < 3:
+            self.covey("send", AGENT, f"words {turn + 1}")
+        return claude_uses("Read", {"file_path": str(self.work / "covey.toml")}) if turn == 1 else claude_says("a word")
+
+
+def _without(prefix: str, names: Iterable[str]) -> set[str]:
+    """The names that begin so, without it."""
+    return {name.removeprefix(prefix) for name in names if name.startswith(prefix)}
 
 
 def gateway_is_up(url: str) -> bool:
@@ -212,16 +195,18 @@ def main(covey: str, port: int, programs: str, openclaw: str) -> int:
             trial.say("the gateway is up", gateway_is_up(f"http://127.0.0.1:{port + 900}/mcp"))
             (trial.home / ".gemini").mkdir()
             (trial.home / ".gemini/trustedFolders.json").write_text(json.dumps({str(trial.work): "TRUST_FOLDER"}))
+            # it takes a key to another address than its own only if its settings say so
+            (trial.home / ".gemini/settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
             (trial.home / ".claude.json").write_text(json.dumps({"projects": {str(trial.work): {"hasTrustDialogAccepted": True}}}))
             for assistant in ("claude", "codex", "gemini"):
                 trial.restored(assistant)
-            trial.connected("claude", trial.claude_state)
+            trial.connected("claude", trial.claude_tools)
             trial.connected("codex", trial.codex_tools)
-            trial.connected("gemini", trial.gemini_state)
+            trial.connected("gemini", trial.gemini_tools)
             trial.claude_hooks()
             trial.env["PATH"] = f"{openclaw}:{trial.env['PATH']}"
             trial.restored("openclaw")
-            trial.connected("openclaw", lambda: trial.run("openclaw", "mcp", "probe", "covey"))
+            trial.connected("openclaw", trial.openclaw_tools)
         finally:
             trial.covey("down")
     return trial.failed

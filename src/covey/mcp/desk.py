@@ -10,7 +10,6 @@ from mcp.server.lowlevel import Server
 
 from covey.agents import roster
 from covey.agents.model import OPERATOR, Caller
-from covey.base.wire import check_value, convert
 from covey.doors.door import FleetDoor
 from covey.links.guiding import CONDUCT
 from covey.mcp import errors, prompts, resources
@@ -106,11 +105,10 @@ class Desk:
         if tool is None:
             raise errors.unknown("tool", params.name, list(there))
         try:
-            given = params.arguments or {}
-            check_value(given)
-            return told(await tool.handler(Call(self.door, self.by, profile, convert(tool.takes, given), client_of(ctx))))
+            args = tool.taken(params.arguments or {})
+            return told(await tool.handler(Call(self.door, self.by, profile, args, client_of(ctx))))
         except Exception as error:  # noqa: BLE001 - see above
-            return errors.refused(error, f"the tool {tool.name}")
+            return errors.refused(error, f"the tool {tool.name}", tool.names)
 
     # resources
 

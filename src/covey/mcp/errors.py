@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 from mcp import types
@@ -14,11 +15,19 @@ from covey.base.errors import CoveyError, Failed, NotFound
 log = logging.getLogger("covey.mcp")
 
 
-def refused(error: Exception, doing: str) -> types.CallToolResult:
-    """A tool's result that says what is wrong and what to do. A fault of our own goes to the log, and only its reference to the client."""
+def refused(error: Exception, doing: str, names: Mapping[str, str]) -> types.CallToolResult:
+    """A tool's result that says what is wrong and what to do. A fault of our own goes to the log, and only its reference to the client.
+
+    `names`: what the tool calls a part of the input that the error may name otherwise.
+    """
     known = _known(error, doing)
-    text = known.message if known.field is None else f"{known.message} (argument: {known.field})"
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=known.problem(), is_error=True)
+    problem = known.problem()
+    if known.field is not None and known.field in names:
+        name, begins = names[known.field], f"{known.field} "
+        said = known.message
+        problem |= {"field": name, "detail": f"{name} {said.removeprefix(begins)}" if said.startswith(begins) else said}
+    text = problem["detail"] if known.field is None else f"{problem['detail']} (argument: {problem['field']})"
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=problem, is_error=True)
 
 
 def raised(error: Exception, doing: str, **about: str) -> MCPError:

@@ -6,8 +6,8 @@ A handler's docstring is what a model reads to decide whether and how to call it
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -15,8 +15,9 @@ import msgspec
 from msgspec import Meta
 
 from covey.agents.model import Caller
-from covey.base.errors import Forbidden
+from covey.base.errors import Forbidden, Invalid
 from covey.base.settings import AgentSettings
+from covey.base.wire import check_value, convert
 from covey.doors.door import FleetDoor
 from covey.doors.waiting import Waiter
 
@@ -97,6 +98,8 @@ class Tool(Generic[A]):
     effect: Effect
     again: bool = False
     """Whether the same call twice comes to the same as once."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What verbs call a part of their input that is an argument of another name here: a refusal names the argument."""
 
     @property
     def name(self) -> str:
@@ -112,6 +115,25 @@ class Tool(Generic[A]):
     def input_schema(self) -> dict[str, Any]:
         """The JSON Schema of its arguments; the names of agents are not filled in."""
         return schema_of(self.takes)
+
+    def taken(self, given: dict[str, Any]) -> A:
+        """The arguments of a call.
+
+        Raises:
+            Invalid: One is wrong, missing or not known; the refusal says what may be given, where that is a few words.
+        """
+        check_value(given)
+        known = self.input_schema.get("properties", {})
+        if strange := next((name for name in given if name not in known), None):
+            there = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise Invalid(f"{self.name} has no argument {strange[:60]!r}; {there}. Nothing was stored.", field=strange[:128])
+        try:
+            return convert(self.takes, given)
+        except Invalid as error:
+            choices = _choices(known.get(error.field or "", {}))
+            if not choices:
+                raise
+            raise Invalid(f"{error.message} It may be {', '.join(choices)}.", field=error.field) from error
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
@@ -137,6 +159,11 @@ def _inlined(node: Any, defs: dict[str, Any]) -> Any:
         return _inlined({**whole, **rest}, defs)
     kept = {key: value for key, value in node.items() if key != "$defs" and not (key == "title" and isinstance(value, str))}
     return {key: _inlined(value, defs) for key, value in kept.items()}
+
+
+def _choices(schema: dict[str, Any]) -> list[str]:
+    """The few words that an argument of this schema may be, also one that may be left out; none if it is no such argument."""
+    return [word for way in (schema, *schema.get("anyOf", ())) for word in way.get("enum", ())]
 
 
 def with_names(schema: Any, agents: Sequence[str], receivers: Sequence[str]) -> Any:

@@ -165,8 +165,11 @@ def _todo(found: RepliesNow) -> str:
     return "no answer will come: ask somebody else, or go on without it."
 
 
+_NAMES = {"content.body": "text"}
+_REPLIED = {"id": "messageId", "inReplyTo": "messageId"}
+
 TOOLS: tuple[Tool[Any], ...] = (
-    Tool(handler=send_agent_message, takes=Sending, gives=Sent, title="Send a message", profile="worker", effect="adds"),
-    Tool(handler=reply, takes=Replying, gives=Sent, title="Answer a message", profile="worker", effect="adds"),
-    Tool(handler=ask, takes=Question, gives=Answered, title="Ask and wait", profile="worker", effect="adds"),
+    Tool(handler=send_agent_message, takes=Sending, gives=Sent, title="Send a message", profile="worker", effect="adds", names=_NAMES),
+    Tool(handler=reply, takes=Replying, gives=Sent, title="Answer a message", profile="worker", effect="adds", names=_NAMES | _REPLIED),
+    Tool(handler=ask, takes=Question, gives=Answered, title="Ask and wait", profile="worker", effect="adds", names=_NAMES),
 )
