@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from covey.base.markers import markers
+from covey.base.markers import NameLock, markers
 from covey.base.processes import alive
 from tests.cli.conftest import Covey
 from tests.rules import rule
@@ -165,6 +165,25 @@ def settled(value: Any) -> Any:
         moving = ("lastHeartbeat", "status", "sentence", "timestamp", "retryAt", "unread", "messagesHandled", "lastActiveTime", "facts")
         return {key: settled(each) for key, each in value.items() if key not in moving}
     return [settled(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("serves", [True, False], ids=["beside it", "nowhere"])
+def test_join_asks_a_fleet_elsewhere_where_its_gateway_serves(
+    fleet: RunningFleet, covey: Covey, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, serves: bool
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.setenv("COVEY_TOKEN", covey("token", "show", "coder").out.strip())
+    lock = NameLock(fleet.folder / ".covey" / "run" / "gateway.lock")
+    if serves:
+        assert lock.take("gateway", 36123)
+    try:
+        done = covey("join", "codex", "--as", "coder", "--url", url, "--json")
+    finally:
+        lock.release()
+    assert done.code == 0, done.err
+    assert done.json["mcp"] == f"http://127.0.0.1:{36123 if serves else 8900}/mcp"
 
 
 def test_a_token_of_an_agent_acts_for_it_over_http(fleet: RunningFleet, covey: Covey, url: str) -> None:

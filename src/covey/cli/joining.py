@@ -49,7 +49,7 @@ class Fleet(NamedTuple):
 @click.option("--external", is_flag=True, help="In covey.toml: the agent's brain is this assistant; one that is not there is added.")
 @click.option("--project", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Claude's project; the current folder.")
 @click.option("--name", "server", default="covey", show_default=True, help="What the fleet is called among the assistant's MCP servers.")
-@click.option("--gateway", metavar="URL", help="The gateway's address, if it is not at port 8900 of the fleet's machine.")
+@click.option("--gateway", metavar="URL", help="The gateway's address, if it is not the one beside the fleet's API.")
 @click.option("--env", "variable", metavar="NAME", help="Write ${NAME} in place of the token; you set it yourself.")
 @click.option("--no-hooks", is_flag=True, help="The tools alone: the assistant has to look for its mail itself.")
 @reaching
@@ -124,8 +124,14 @@ def _elsewhere(reach: Reach, agent: str, gateway: str | None) -> Fleet:
         raise Invalid(f"a fleet elsewhere needs {agent}'s token: put it into COVEY_TOKEN.", field="COVEY_TOKEN")
     reach.get(f"/api/v1/agents/{part(agent)}/glance")
     at = urlsplit(reach.url or "")
-    mcp = gateway or f"{at.scheme}://{at.hostname}:{GATEWAY_PORT}"
+    mcp = gateway or f"{at.scheme}://{at.hostname}:{_gateway_port(reach)}"
     return Fleet((reach.url or "").rstrip("/"), f"{mcp.rstrip('/')}/mcp", "", token)
+
+
+def _gateway_port(reach: Reach) -> int:
+    """Where the fleet's gateway serves, by its own record; the usual port if none runs beside its API."""
+    running = {each["name"]: each["port"] for each in reach.get("/api/v1/agents")["servers"]}
+    return int(running.get("gateway", GATEWAY_PORT))
 
 
 def _program() -> tuple[str, ...]:
