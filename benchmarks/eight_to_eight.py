@@ -14,6 +14,7 @@ from benchmarks.measuring import EIGHT, Figure, folder, raw_database, store_in
 from covey.agents import configuring
 from covey.agents.model import as_agent
 from covey.base.clock import SystemClock
+from covey.base.rings import mail_of
 from covey.base.settings import AgentSettings
 from covey.messages import handling
 from covey.messages.model import draft
@@ -59,7 +60,7 @@ def _handler(path: str, full: bool, place: int, lanes: int, stop: mp.Queue[int],
     async def run() -> None:
         store = _open(Path(path), full)
         rung = asyncio.Event()
-        store.bell.listen(NAMES[place], rung.set)
+        store.bell.listen(mail_of(NAMES[place]), rung.set)
         seen: list[str] = []
         over = False
 

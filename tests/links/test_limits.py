@@ -224,7 +224,7 @@ def test_raising_the_limit_sends_what_waits_at_once_and_in_order(hand: Hand) -> 
     assert bodies(hand, "coder", "deferred") == ["3", "4", "5"]
     link(hand, messages_per_window=5)
     assert bodies(hand, "coder", "delivered") == ["0", "1", "2", "3", "4"]
-    assert (left(hand).credits_remaining, "coder" in hand.bells) == (0, False)
+    assert (left(hand).credits_remaining, "coder.mail" in hand.bells) == (0, False)
 
 
 @rule("L7", "L6")
@@ -286,7 +286,7 @@ def test_the_operator_releases_one_at_once(hand: Hand) -> None:
     with pytest.raises(Forbidden):
         hand(releasing.release, idents[0], as_agent("chief"))
     assert hand(releasing.release, idents[0], THE_OPERATOR) == 1
-    assert "coder" in hand.bells
+    assert "coder.mail" in hand.bells
     assert bodies(hand, "coder", "delivered") == ["a", "b"]
 
 

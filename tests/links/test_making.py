@@ -68,7 +68,7 @@ def test_an_edit_makes_the_row_of_an_implied_link(hand: Hand) -> None:
     assert (shown.messages_per_window, shown.window_hours, shown.debounce_s, shown.implied, shown.version) == (12, 2, 1.5, False, 1)
     assert shown.endpoints == {"chief": "http", "coder": "mcp"}
     told(hand, "chief", "coder", "hello")
-    assert {"mcp:coder", "coder"} <= hand.bells
+    assert {"mcp:coder", "coder.mail"} <= hand.bells
     assert left(hand).credits_remaining == 11
 
 

@@ -132,7 +132,7 @@ def test_a_dead_letter_is_requeued_by_hand_with_five_new_tries(hand: Hand) -> No
     ident = say(hand, "chief", "coder").message_id
     kill(hand, ident)
     assert hand(handling.requeue, ident) == 1
-    assert hand.bells == {"coder"}
+    assert hand.bells == {"coder.mail"}
     assert next_of(hand, "coder").attempts == 1
     with pytest.raises(NotFound) as caught:
         hand(handling.requeue, ident)

@@ -139,6 +139,6 @@ def test_a_word_of_a_third_about_a_question_does_not_wake_the_asker(hand: Hand) 
 @rule("M4b")
 def test_each_send_rings_its_receivers_alone(hand: Hand) -> None:
     say(hand, "chief", ["coder", "nobody", "ops"])
-    assert hand.bells == {"coder", "ops"}
+    assert hand.bells == {"coder.mail", "ops.mail"}
     hush(hand, to="sales")
-    assert hand.bells == {"sales"}
+    assert hand.bells == {"sales.mail"}

@@ -129,13 +129,13 @@ class Held:
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch, *, lost: bool = False) -> None:
         self.taken, self.go_on = asyncio.Event(), asyncio.Event()
-        self._write = store.write
+        self._write = store.write_and_look
         self._lost = lost
-        monkeypatch.setattr(store, "write", self.write)
+        monkeypatch.setattr(store, "write_and_look", self.write)
 
     async def write(self, verb: object, *args: object, **more: object) -> object:
-        answer: object = await self._write(verb, *args, **more)  # type: ignore[arg-type]
-        if verb is take and answer is not None and not self.taken.is_set():
+        answer: tuple[object, object] = await self._write(verb, *args, **more)  # type: ignore[arg-type]
+        if verb is take and answer[0] is not None and not self.taken.is_set():
             self.taken.set()
             if self._lost:
                 raise StoreUnavailable("the answer was lost")
@@ -333,7 +333,7 @@ async def test_an_outcome_that_cannot_be_stored_is_a_failed_try_that_says_why(fl
 
 @rule("M8", "K5")
 async def test_a_turn_that_cannot_be_made_is_a_failed_try_and_not_tried_for_ever(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> Turn:
+    def broken(*_: object, **__: object) -> Turn:
         raise KeyError("colleagues")
 
     monkeypatch.setattr(module, "turn_of", broken)
@@ -347,16 +347,16 @@ async def test_a_turn_that_cannot_be_made_is_a_failed_try_and_not_tried_for_ever
 @rule("K4b", "M3")
 async def test_a_store_that_cannot_be_read_for_a_while_costs_no_try(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TRY_AGAIN_S", 0.01)
-    read, failing = fleet.read, 3
+    failing = 3
 
-    async def unsure(verb: object, *args: object, **more: object) -> object:
+    def unsure(*args: object, **more: object) -> Turn:
         nonlocal failing
-        if verb is turn_of and failing:
+        if failing:
             failing -= 1
             raise StoreUnavailable("gone for a moment")
-        return await read(verb, *args, **more)  # type: ignore[arg-type]
+        return turn_of(*args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fleet, "read", unsure)
+    monkeypatch.setattr(module, "turn_of", unsure)
     async with office(fleet, done()) as coder:
         assert (await coder.in_state(await coder.add(), "done")).attempts == 1
     assert failing == 0
@@ -456,6 +456,25 @@ async def test_hints_to_a_busy_agent_coalesce(fleet: Store, monkeypatch: pytest.
         brain.go_on.set()
     assert len(polls) >= 2
     assert len(polls) == len(set(polls)), "between any two looks of a busy agent its debounce passed"
+
+
+@rule("M4b")
+async def test_mail_has_the_lane_for_mail_look_and_a_task_the_lane_for_tasks(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    real = fleet.write_and_look
+
+    async def noting(verb: object, then: object, *args: object, **more: object) -> object:
+        if verb is take:
+            looked.append(str(args[1]))
+        return await real(verb, then, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(fleet, "write_and_look", noting)
+    async with office(fleet, done()) as coder:
+        await coder.handled(await coder.send())
+        assert set(looked) == {"mail"}
+        looked.clear()
+        await coder.in_state(await coder.add(), "done")
+        assert set(looked) == {"task"}
 
 
 @rule("A5b")

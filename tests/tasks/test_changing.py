@@ -48,7 +48,7 @@ def test_a_failed_task_is_tried_again_by_hand_with_all_its_attempts(hand: Hand) 
     break_(hand)
     found = hand(changing.retry, task.task_id, THE_OPERATOR)
     assert (found.state, found.attempts, found.error, found.finished_at) == ("queued", 0, None, None)
-    assert hand.bells >= {"coder"}
+    assert hand.bells >= {"coder.tasks"}
     assert do(hand).state == "done"
     with pytest.raises(IllegalMove):
         hand(changing.retry, task.task_id, THE_OPERATOR)
@@ -133,7 +133,7 @@ def test_waiting_work_is_given_to_another_and_running_work_is_not(hand: Hand) ->
     assert caught.value.field == "to"
     assert state_of(hand, task) == "queued"
     assert hand(changing.reassign, task.task_id, "ops", THE_OPERATOR).agent == "ops"
-    assert hand.bells == {"ops"}
+    assert hand.bells == {"ops.tasks"}
     taken(hand, "ops")
     with pytest.raises(Conflict) as busy:
         hand(changing.reassign, task.task_id, "coder", THE_OPERATOR)

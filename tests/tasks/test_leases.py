@@ -42,7 +42,7 @@ def test_giving_back_leaves_the_task_as_it_was_before_the_claim(hand: Hand) -> N
     _, token = taken(hand)
     hand(working.started, "coder", token)
     assert hand(working.give_back, token, "emergency stop") == task.task_id
-    assert "coder" in hand.bells
+    assert "coder.tasks" in hand.bells
     assert now(hand, task) == before
     assert hand(working.give_back, token, "again") is None
 

@@ -26,7 +26,7 @@ def test_a_task_is_blocked_until_all_it_needs_are_done(hand: Hand) -> None:
     assert (now(hand, last).state, now(hand, last).blockers) == ("blocked", 1)
     assert [task.task_id for task in hand(reading.open_needs, last.task_id)] == [other.task_id]
     do(hand)
-    assert hand.bells >= {"ops"}
+    assert hand.bells >= {"ops.tasks"}
     assert (now(hand, last).state, now(hand, last).blockers) == ("queued", 0)
     assert taken(hand, "ops")[0].task_id == last.task_id
 

@@ -111,7 +111,7 @@ def test_another_priority_or_queue_keeps_the_age(hand: Hand) -> None:
     hand.clock.at += 100
     young = add(hand, "young", priority="high")
     hand(changing.reassign, old.task_id, "coder", THE_OPERATOR)
-    assert hand.bells == {"coder"}
+    assert hand.bells == {"coder.tasks"}
     hand(changing.reprioritise, old.task_id, "high", THE_OPERATOR)
     assert [taken(hand)[0].task_id for _ in range(2)] == [old.task_id, young.task_id]
 
@@ -128,9 +128,9 @@ def test_work_that_becomes_urgent_moves_to_the_urgent_queue(hand: Hand) -> None:
 @rule("K2")
 def test_each_add_rings_those_who_may_take_it(hand: Hand) -> None:
     add(hand, agent="@review")
-    assert hand.bells == {"chief", "coder"}
+    assert hand.bells == {"chief.tasks", "coder.tasks"}
     add(hand, agent="ops")
-    assert hand.bells == {"ops"}
+    assert hand.bells == {"ops.tasks"}
     add(hand, agent="ops", approval=True)
     assert hand.bells == set()
 

@@ -12,6 +12,7 @@ from covey.agents import roster
 from covey.agents.model import OPERATOR, RESERVED, SYSTEM
 from covey.base.errors import IdTaken, Invalid
 from covey.base.ids import is_agent_name
+from covey.base.rings import mail_of
 from covey.messages.carried import OPEN, CarriedCopy, CarriedMessage, Put
 from covey.messages.checking import Checked, check
 from covey.messages.indexing import TEXT
@@ -191,7 +192,7 @@ def _add_copy(tx: Transaction, message: CarriedMessage, copy: CarriedCopy, check
         gave_up_at=copy.gave_up_at,
     )
     if is_open:
-        tx.ring(copy.receiver)
+        tx.ring(mail_of(copy.receiver))
 
 
 def is_awaited(tx: Transaction, ident: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from covey.base.rings import mail_of
 from covey.links import directions, quota
 from covey.links.model import MOST_MESSAGES, Direction
 from covey.links.quota import Bucket
@@ -46,7 +47,7 @@ def put(tx: Transaction, row: Row, sender: str, receiver: str, **more: Any) -> b
     if tx.run(DELIVER, seq=row.seq, now=tx.now) == 0:
         return False
     tx.happened("message.delivered", agent=sender, subject=row.message_id, to={receiver: "delivered"}, **more)
-    tx.ring(receiver)
+    tx.ring(mail_of(receiver))
     return True
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from covey.agents import breaking, living, roster
 from covey.base.errors import LeaseLost, NotFound
+from covey.base.rings import mail_of
 from covey.base.wire import fit
 from covey.messages.model import MAX_ATTEMPTS, Message, backoff_s
 from covey.store import Row, Transaction, relaxed, statement
@@ -217,7 +218,7 @@ def requeue(tx: Transaction, ident: str, receiver: str = "") -> int:
         raise _no_dead_letter(ident, receiver)
     for row in rows:
         tx.happened("message.requeued", agent=row.receiver, subject=ident)
-        tx.ring(row.receiver)
+        tx.ring(mail_of(row.receiver))
     return len(rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from covey.agents import roster
 from covey.base.errors import Conflict
+from covey.base.rings import mail_of
 from covey.messages import handling, sending
 from covey.store import Transaction, statement
 
@@ -32,7 +33,7 @@ def hand_over(tx: Transaction, leaver: str, heir: str) -> int:
         else:
             raise _at_work(leaver)
     if moved:
-        tx.ring(heir)
+        tx.ring(mail_of(heir))
     return moved
 
 

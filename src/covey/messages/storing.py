@@ -8,6 +8,7 @@ import msgspec
 
 from covey.agents.model import OPERATOR, SYSTEM
 from covey.base import tracing
+from covey.base.rings import mail_of
 from covey.base.tracing import NewSpan
 from covey.messages import admitting, waiting
 from covey.messages.admitting import Admission
@@ -147,7 +148,7 @@ def _wake(tx: Transaction, name: str, admission: Admission) -> None:
     """Ring the receiver's own process, and first the endpoint that its end of the link prefers (L2)."""
     if admission.wake_by not in (None, "http"):
         tx.ring(f"{admission.wake_by}:{name}")
-    tx.ring(name)
+    tx.ring(mail_of(name))
 
 
 def note_of(reply: waiting.Reply | None) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from covey.base.errors import Conflict, CoveyError, Gone, LeaseLost, StoreBusy, StoreUnavailable
@@ -26,6 +27,9 @@ from covey.runner.work import Lane, Limits, Work
 
 log = logging.getLogger("covey.runner")
 T = TypeVar("T")
+Next = tuple[Work | None, Turn | None]
+"""What was taken, and the turn for it if it could be read along with it."""
+NOTHING: Next = None, None
 
 TRY_AGAIN_S = 1.0
 """How long between tries of a write that must not be lost, while the store can't be had."""
@@ -42,6 +46,7 @@ class Lanes:
         self._at = place
         self._trouble = trouble
         self._limits = Limits.of(place.settings, place.agent)
+        self._turn = partial(turn_of, estimate_s=place.settings.estimate_s, hard_cap_s=place.settings.hard_cap_s)
         self._ready: dict[Lane, list[asyncio.Event]] = {"mail": [], "task": []}
         """For each lane of a kind whether something may be ready that it has not looked for."""
         self._drained_by: float | None = None
@@ -94,18 +99,22 @@ class Lanes:
 
     async def _lane(self, lane: Lane, ready: asyncio.Event) -> None:
         """Take, think, settle, again and again; what comes next is taken in the commit that settles."""
-        work: Work | None = None
+        work, turn = NOTHING
         while True:
             if work is None:
                 await ready.wait()
                 ready.clear()
                 if self.draining:
                     return
-                work = await self._guarded(self._at.store.write(take, self._at.agent.id, lane, self._at.node, self._at.pid, self._limits))
+                work, turn = await self._guarded(self._take(lane))
             if work is not None:
-                work = await self._guarded(self._do(work, ready))
+                work, turn = await self._guarded(self._do(work, turn, ready))
 
-    async def _guarded(self, step: Awaitable[Work | None]) -> Work | None:
+    async def _take(self, lane: Lane) -> Next:
+        at = self._at
+        return await at.store.write_and_look(take, self._turn, at.agent.id, lane, at.node, at.pid, self._limits)
+
+    async def _guarded(self, step: Awaitable[Next]) -> Next:
         """The step's answer; an error is logged and the lane goes on, after the next poll."""
         try:
             return await step
@@ -117,10 +126,10 @@ class Lanes:
             self._at.leave(error.message, EX_OWN_INSTANCE)
         except Exception:
             log.exception("%s: a lane failed; it goes on", self._at.agent.id)
-        return None
+        return NOTHING
 
-    async def _do(self, work: Work, ready: asyncio.Event) -> Work | None:
-        """Have the brain do it, then settle it or give it back; the work that was taken in the same commit, if any."""
+    async def _do(self, work: Work, turn: Turn | None, ready: asyncio.Event) -> Next:
+        """Have the brain do it, then settle it or give it back; what was taken in the same commit, if anything."""
         run = Run(work, RunHands(self._at.store, work, self._at.clock))
         self.runs[work.run_id] = run
         if self.draining or self.stopped:
@@ -128,7 +137,7 @@ class Lanes:
         at_work = False
         try:
             with processing(self._at.store.spans, work) as watched:
-                outcome = watched.outcome = await self._outcome_of(run)
+                outcome = watched.outcome = await self._outcome_of(run, turn)
                 if outcome is not None:
                     return await self._settle(run, outcome, ready)
                 run.returned = await self._kept_on(lambda: self._let_go(run))
@@ -140,16 +149,16 @@ class Lanes:
             if not at_work:
                 del self.runs[work.run_id]
             run.over.set()
-        return None
+        return NOTHING
 
-    async def _outcome_of(self, run: Run) -> Outcome | None:
+    async def _outcome_of(self, run: Run, turn: Turn | None) -> Outcome | None:
         """What the brain makes of it; None if its work is to be given back or dropped.
 
         Raises:
             Unended: The brain could not be ended.
         """
         try:
-            turn = await self._kept_on(lambda: self._begin(run), run)
+            turn = turn or await self._kept_on(lambda: self._begin(run), run)
         except (StoreBusy, StoreUnavailable, LeaseLost):
             run.end("lost")
             return None
@@ -161,9 +170,9 @@ class Lanes:
             return failure(f"its turn could not be made: {type(error).__name__}: {error}")
         if run.ended_by is not None or turn is None:
             return None
-        own = self._at.agent.brain
+        own, cap = self._at.agent.brain, self._at.settings.hard_cap_s
         silence_s = self._at.settings.idle_timeout_s if own.promises_progress else None
-        assert turn.deadline_s is not None
+        turn.deadline_s = min(turn.deadline_s or cap, own.timeout_s or cap)
         beside = Beside(self._at, run, turn) if run.work.task is not None else None
         try:
             with invoking(self._at.store.spans, run.work, self._at.agent) as watched:
@@ -178,12 +187,9 @@ class Lanes:
         """The turn; None if it is to end already."""
         if run.ended_by is not None:
             return None
-        turn = await self._at.store.read(turn_of, run.work, self._at.settings.estimate_s, self._at.settings.hard_cap_s)
-        cap = self._at.settings.hard_cap_s
-        turn.deadline_s = min(turn.deadline_s or cap, self._at.agent.brain.timeout_s or cap)
-        return turn
+        return await self._at.store.read(self._turn, run.work)
 
-    async def _settle(self, run: Run, outcome: Outcome, ready: asyncio.Event) -> Work | None:
+    async def _settle(self, run: Run, outcome: Outcome, ready: asyncio.Event) -> Next:
         """Store the outcome, or why it can't be; what comes next. Dropped if its lease is lost."""
         if not self.draining:
             ready.clear()  # what rang until now was committed, so the commit that settles finds it
@@ -200,21 +206,23 @@ class Lanes:
             log.warning("%s: %s", self._at.agent.id, lost.message)
             await self._kept_on(lambda: self._at.store.write(holding.drop, run.work))
             ready.set()
-            return None
+            return NOTHING
 
-    async def _write(self, run: Run, outcome: Outcome) -> Work | None:
+    async def _write(self, run: Run, outcome: Outcome) -> Next:
         if run.incident is not None:
             at, timed_out = self._at, run.ended_by in ("timeout", "silent")
-            return await at.store.write(
+            return await at.store.write_and_look(
                 overdue.settle,
+                self._turn,
                 *(run.incident, run.work, outcome, self._limits, at.node, at.pid),
                 timed_out=timed_out,
                 take=not self.draining,
             )
         if self.draining:
             await self._at.store.write(settling.settle, run.work, outcome, self._limits, self._at.pid)
-            return None
-        return await self._at.store.write(settling.settle_and_take, run.work, outcome, self._limits, self._at.node, self._at.pid)
+            return NOTHING
+        at = self._at
+        return await at.store.write_and_look(settling.settle_and_take, self._turn, run.work, outcome, self._limits, at.node, at.pid)
 
     async def _let_go(self, run: Run) -> bool:
         """Give its work back, or drop it; whether it went back."""

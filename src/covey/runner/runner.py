@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from functools import partial
 from typing import Any, Literal
 
 from covey.agents import living
@@ -12,6 +14,7 @@ from covey.agents.model import Caller
 from covey.base.clock import Clock
 from covey.base.errors import Conflict, CoveyError, StoreBusy, StoreUnavailable
 from covey.base.ports import EX_OWN_INSTANCE
+from covey.base.rings import mail_of, tasks_of
 from covey.base.settings import AgentSettings, Settings
 from covey.brains.model import Brain
 from covey.runner import holding
@@ -21,7 +24,7 @@ from covey.runner.orphans import Suspect, free_the_gone
 from covey.runner.place import Place
 from covey.runner.run import MARGIN_S
 from covey.runner.standing import AHEAD_S, Standing, standing
-from covey.runner.work import Work
+from covey.runner.work import Lane, Work
 from covey.store import Store
 
 log = logging.getLogger("covey.runner")
@@ -76,7 +79,7 @@ class Runner:
         self._heard_at = clock.boot()
         """When the store last took a heartbeat, and with it renewed all leases."""
         self._loops: list[asyncio.Task[None]] = []
-        self._stop_listening: Callable[[], None] = lambda: None
+        self._stop_listening = ExitStack()
 
     # what the doors ask
 
@@ -115,17 +118,20 @@ class Runner:
 
     async def start(self) -> None:
         """Begin to beat, poll and work."""
-        self._stop_listening = self._store.bell.listen(self.agent.id, self._rung)
+        me = self.agent.id
+        lanes: dict[str, tuple[Lane, ...]] = {me: ("mail", "task"), mail_of(me): ("mail",), tasks_of(me): ("task",)}
+        for name, rung in lanes.items():
+            self._stop_listening.callback(self._store.bell.listen(name, partial(self._rung, *rung)))
         self._loops = [asyncio.create_task(loop) for loop in (self._beat_on(), self._poll_on(), self._tick_on())]
         self._lanes.start()
         if self.agent.summaries == "brain":
             self._condenser.start()
 
-    def _rung(self) -> None:
-        """Somebody rang: the lanes look at once, the poll soon after."""
+    def _rung(self, *lanes: Lane) -> None:
+        """Somebody rang: these lanes look at once, the poll soon after."""
         self._stirred_at = self._clock.boot()
         if self._takes_work:
-            self._lanes.wake("mail", "task")
+            self._lanes.wake(*lanes)
         self._ring.set()
 
     async def stop(self) -> None:
@@ -135,8 +141,7 @@ class Runner:
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
-        stop_listening, self._stop_listening = self._stop_listening, lambda: None
-        stop_listening()
+        self._stop_listening.close()
         await self._brain.close()
 
     # loops

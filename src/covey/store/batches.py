@@ -27,15 +27,27 @@ _TRIES = 8
 class Job:
     """One verb that waits to be run, and where its answer goes."""
 
-    __slots__ = ("args", "error", "future", "kwargs", "locks", "loop", "news", "relaxed", "result", "since", "taken", "trace", "verb")
+    __slots__ = (
+        *("args", "error", "future", "kwargs", "locks", "loop", "news", "relaxed", "result", "seen"),
+        *("since", "taken", "then", "trace", "verb"),
+    )
 
     def __init__(
-        self, verb: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], loop: asyncio.AbstractEventLoop | None
+        self,
+        verb: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        loop: asyncio.AbstractEventLoop | None,
+        then: Callable[..., Any] | None = None,
     ) -> None:
         self.verb = verb
         self.args = args
         self.kwargs = kwargs
         self.loop = loop
+        self.then = then
+        """What is to be read of its result, unless that is None, right after the commit."""
+        self.seen: Any = None
+        """What was read; None if it could not be."""
         self.future: asyncio.Future[Any] | None = loop.create_future() if loop else None
         self.result: Any = None
         self.error: Exception | None = None
@@ -48,6 +60,11 @@ class Job:
         """What it said happened; kept only where spans are recorded."""
         self.taken = threading.Lock()
         """Whoever gets it answers the caller: the writer that runs the verb, or the one that gives up."""
+
+    @property
+    def is_to_look(self) -> bool:
+        """Whether something is to be read for it."""
+        return self.then is not None and self.error is None and self.result is not None
 
     def answer(self) -> None:
         """Give the caller its result or error. On the caller's loop."""
@@ -121,6 +138,19 @@ class Batch:
             self._writer.rollback()
             raise
         return tx.bells
+
+
+def look(writer: Writer, jobs: Sequence[Job]) -> None:
+    """Read what is to be read for these, from one snapshot after their commit. Who gets nothing by it reads for himself."""
+    try:
+        tx = writer.look()
+        for job in jobs:
+            assert job.then is not None
+            job.seen = job.then(tx, job.result)
+    except Exception as error:  # noqa: BLE001 - whoever reads for himself meets it again, and can answer for it
+        log.debug("nothing was read after a commit: %s", error)
+    finally:
+        writer.rollback()
 
 
 def _run_plain(tx: Transaction, job: Job) -> bool:

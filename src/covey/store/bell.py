@@ -19,8 +19,16 @@ STORY = frozenset({NEWS, GATEWAY_NEWS})
 """Rung with every other bell: the API's process and the gateway's follow the fleet's story here (one of each a machine)."""
 
 
+Hint = tuple[asyncio.AbstractEventLoop, Callable[[], None]]
+"""Whom to call, and on which loop."""
+
+
 class Bell(Protocol):
     """How processes wake each other."""
+
+    def near(self, names: Iterable[str]) -> dict[str, Hint]:
+        """Who of these listens in this process."""
+        ...
 
     def ring(self, names: Iterable[str]) -> None:
         """Hint to all who listen under these names."""
@@ -45,10 +53,14 @@ class DatagramBell:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._folder_fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         self._sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
-        self._near: dict[str, tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = {}
+        self._near: dict[str, Hint] = {}
 
     def _address(self, name: str) -> str:
         return f"/proc/self/fd/{self._folder_fd}/{name}"
+
+    def near(self, names: Iterable[str]) -> dict[str, Hint]:
+        """Who of these listens in this process."""
+        return {name: self._near[name] for name in names if name in self._near}
 
     def ring(self, names: Iterable[str]) -> None:
         """Send a hint to each name; nobody there, or a full socket, is as good as a lost hint."""
@@ -85,7 +97,7 @@ class DatagramBell:
 
         return stop
 
-    def _listen_far(self, name: str, near: tuple[asyncio.AbstractEventLoop, Callable[[], None]]) -> Callable[[], None]:
+    def _listen_far(self, name: str, near: Hint) -> Callable[[], None]:
         """Hear other processes too; the answer stops it."""
         receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
         mine = self._bind(receiver, name)

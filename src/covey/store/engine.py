@@ -32,6 +32,10 @@ class Writer(Protocol):
         """
         ...
 
+    def look(self) -> Transaction:
+        """Open a read-only transaction on one snapshot, which `rollback` lets go."""
+        ...
+
     def rollback(self) -> None:
         """Undo what is open, if anything is. Never raises."""
         ...

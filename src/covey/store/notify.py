@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from covey.base.errors import CoveyError
+from covey.store.bell import Hint
 
 if TYPE_CHECKING:
     from covey.store.postgres import PostgresEngine
@@ -28,9 +29,13 @@ class NotifyBell:
         self._engine = engine
         self._sender: psycopg.Connection[Any] | None = None
         self._lock = threading.Lock()
-        self._hints: dict[str, tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = {}
+        self._hints: dict[str, Hint] = {}
         self._listener: threading.Thread | None = None
         self._stopping = threading.Event()
+
+    def near(self, names: Iterable[str]) -> dict[str, Hint]:
+        """Who of these listens in this process."""
+        return {name: self._hints[name] for name in names if name in self._hints}
 
     def ring(self, names: Iterable[str]) -> None:
         """Hint to all names; an error is as good as a lost hint."""

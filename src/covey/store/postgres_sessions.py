@@ -178,6 +178,10 @@ class PostgresWriter:
         )
         raise Broken(StoreUnavailable(said))
 
+    def look(self) -> Transaction:
+        """Open a snapshot."""
+        return _snapshot(self._engine, self._session(), self._ids)
+
     def rollback(self) -> None:
         """Undo the whole batch; a broken connection is dropped."""
         if self._db is not None and not self._db.closed:
@@ -211,9 +215,7 @@ class PostgresReader:
 
     def begin(self) -> Transaction:
         """Open a snapshot."""
-        with inside():
-            self._db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            return Transaction(PostgresConnection(self._db, self._engine), max(self._engine.now(self._db)), self._ids, read_only=True)
+        return _snapshot(self._engine, self._db, self._ids)
 
     def end(self) -> None:
         """Let the snapshot go."""
@@ -222,3 +224,10 @@ class PostgresReader:
     def close(self) -> None:
         """Close the connection."""
         self._db.close()
+
+
+def _snapshot(engine: PostgresEngine, db: psycopg.Connection[Any], ids: Ids) -> Transaction:
+    """A read-only transaction, begun on this connection."""
+    with inside():
+        db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        return Transaction(PostgresConnection(db, engine), max(engine.now(db)), ids, read_only=True)

@@ -114,6 +114,10 @@ class SqliteWriter:
         if tx.writes or tx.changed:
             self._turn.count(changed=tx.changed)
 
+    def look(self) -> Transaction:
+        """Open a snapshot."""
+        return _snapshot(self._engine, self._db, self._connection, self._ids)
+
     def rollback(self) -> None:
         """Undo the whole batch, unless SQLite has done so itself."""
         with contextlib.suppress(apsw.Error):
@@ -148,9 +152,7 @@ class SqliteReader:
 
     def begin(self) -> Transaction:
         """Open a snapshot."""
-        with plain_errors(self._engine.path):
-            self._db.execute("BEGIN")
-            return Transaction(self._connection, self._engine.now(self._db), self._ids, read_only=True)
+        return _snapshot(self._engine, self._db, self._connection, self._ids)
 
     def end(self) -> None:
         """Let the snapshot go."""
@@ -160,3 +162,10 @@ class SqliteReader:
     def close(self) -> None:
         """Close the connection."""
         self._db.close()
+
+
+def _snapshot(engine: SqliteEngine, db: apsw.Connection, connection: SqliteConnection, ids: Ids) -> Transaction:
+    """A read-only transaction, begun on this connection."""
+    with plain_errors(engine.path):
+        db.execute("BEGIN")
+        return Transaction(connection, engine.now(db), ids, read_only=True)

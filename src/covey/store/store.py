@@ -22,6 +22,7 @@ from covey.store.writing import WriterThread, answer
 
 P = ParamSpec("P")
 R = TypeVar("R")
+S = TypeVar("S")
 
 GIVE_UP_S = 30.0
 
@@ -64,10 +65,28 @@ class Store:
             StoreBusy: The write lock could not be had in time; nothing was stored.
             CoveyError: What the verb raised; nothing of it was stored.
         """
+        job = Job(verb, args, kwargs, asyncio.get_running_loop())
+        await self._written(job)
+        result: R = job.result
+        return result
+
+    async def write_and_look(
+        self, verb: Callable[Concatenate[Transaction, P], R | None], then: Callable[[Transaction, R], S], *args: P.args, **kwargs: P.kwargs
+    ) -> tuple[R | None, S | None]:
+        """As `write`, and what `then` reads of the verb's answer right after the commit: one way to the store in place of two.
+
+        None in place of the second if there was no answer, or if it could not be read; `then` may be read again for the reason.
+        """
+        job = Job(verb, args, kwargs, asyncio.get_running_loop(), then)
+        await self._written(job)
+        return job.result, job.seen
+
+    async def _written(self, job: Job) -> None:
+        """Once the job is committed."""
         if self.closed:
             raise StoreUnavailable("the store is closed; nothing was stored.")
-        loop = asyncio.get_running_loop()
-        job = Job(verb, args, kwargs, loop)
+        loop = job.loop
+        assert loop is not None
         if not self._threads:
             self._threads = [
                 WriterThread(
@@ -81,8 +100,7 @@ class Store:
         if self._patience is None:
             self._patience = loop.call_later(self._patience_s / 6, self._lose_patience, loop)
         try:
-            result: R = await job.future
-            return result
+            await job.future
         finally:
             self._waiting.pop(id(job), None)
 

@@ -7,12 +7,13 @@ import logging
 import queue
 import threading
 import time
+from collections.abc import Callable, Iterable
 
 from covey.base.errors import CoveyError, StoreUnavailable
 from covey.base.ids import Ids
 from covey.base.tracing import Spans
-from covey.store.batches import Batch, Job
-from covey.store.bell import STORY, Bell
+from covey.store.batches import Batch, Job, look
+from covey.store.bell import STORY, Bell, Hint
 from covey.store.engine import Engine, Writer
 from covey.store.measured import Measured
 from covey.store.traced import Committed, spans_of
@@ -75,7 +76,9 @@ class WriterThread:
         writer.wait_turn()
         turn_s = time.perf_counter() - came
         jobs: list[Job] = []
+        looks: list[Job] = []
         bells: set[str] = set()
+        near: dict[str, Hint] = {}
         try:
             jobs = self._take(first)
             if jobs:
@@ -91,9 +94,14 @@ class WriterThread:
             raise
         finally:
             writer.end_turn()
-            answer(jobs)
+            looks = [job for job in jobs if job.is_to_look]
+            near = self._bell.near(bells)
+            answer([job for job in jobs if not job.is_to_look], near.values())
         if bells:
-            self._bell.ring(bells | STORY)
+            self._bell.ring((bells | STORY) - near.keys())
+        if looks:
+            look(writer, looks)
+            answer(looks)
         if self._spans.on:
             self._trace(jobs)
 
@@ -127,22 +135,27 @@ def most_verbs(count: int, took_s: float) -> int:
     return BATCH_VERBS if took_s <= BATCH_S else max(8, min(BATCH_VERBS, int(count * BATCH_S / took_s)))
 
 
-def answer(jobs: list[Job]) -> None:
-    """Answer the callers, with one call a loop for all of them."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+def answer(jobs: Iterable[Job], hints: Iterable[Hint] = ()) -> None:
+    """Answer the callers and call who listens in this process, with one call a loop for all of them."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Callable[[], None]]] = {}
     for job in jobs:
         if job.loop is not None:
-            by_loop.setdefault(job.loop, []).append(job)
-    for loop, mine in by_loop.items():
+            by_loop.setdefault(job.loop, []).append(job.answer)
+    for loop, hint in hints:
+        by_loop.setdefault(loop, []).append(hint)
+    for loop, calls in by_loop.items():
         try:
-            loop.call_soon_threadsafe(_answer_all, mine)
+            loop.call_soon_threadsafe(_call_all, calls)
         except RuntimeError:
             log.debug("a caller's loop is closed; its answer is dropped")
 
 
-def _answer_all(jobs: list[Job]) -> None:
-    for job in jobs:
-        job.answer()
+def _call_all(calls: list[Callable[[], None]]) -> None:
+    for call in calls:
+        try:
+            call()
+        except Exception:
+            log.exception("an answer or a hint failed; the others are given all the same")
 
 
 def _close(writer: Writer | None) -> None:

@@ -9,6 +9,7 @@ from covey.agents.model import Caller
 from covey.base import tracing
 from covey.base.errors import Cycle, Forbidden, IdTaken, Invalid, NotFound
 from covey.base.ids import is_id
+from covey.base.rings import tasks_of
 from covey.messages.model import TASK_LEVEL_S, order_of
 from covey.messages.sending import lock_id
 from covey.store import Row, Transaction, locking, statement
@@ -239,4 +240,4 @@ def path_of_needs(tx: Transaction, start: str, goal: str | None) -> list[str]:
 def ring_queue(tx: Transaction, queue: str) -> None:
     """Hint to those who take work from this queue, 32 at most; the others find it by their poll."""
     for row in tx.all(TAKERS, queue=queue):
-        tx.ring(row.agent)
+        tx.ring(tasks_of(row.agent))
