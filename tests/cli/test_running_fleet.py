@@ -97,7 +97,16 @@ def test_a_part_that_runs_already_says_so_with_an_exit_code_of_its_own(fleet: Ru
             cwd=fleet.folder, env=fleet.env | env, capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         assert done.returncode == 73, done.stderr
-        assert "runs already" in done.stderr
+        assert done.stderr.count("runs already") == 1
+
+
+@rule("A10")
+def test_a_part_that_runs_already_and_is_started_with_other_settings_changes_nothing_of_the_fleet(fleet: RunningFleet) -> None:
+    ports = [fleet.base_port + n for n in (1, 2, 3)]
+    for words in (("agent", "coder"), ("controller",), ("console",)):
+        assert fleet.covey(*words, check=False).returncode == 73
+    assert [each["port"] for each in fleet.json("ps")["items"]] == ports
+    assert fleet.covey("config", "diff").stdout.strip() == "nothing differs"
     assert fleet.covey("agent", "nobody", check=False).returncode == 4
     assert fleet.covey("agent", check=False).returncode == 2
 

@@ -87,7 +87,8 @@ def _print_link(reach: Reach, link: dict[str, Any]) -> None:
         print_json(link)
         return
     one, other = link["agents"]
-    limit = f"{link['messagesPerWindow']} messages / {link['windowHours']} hours, {link['debounceS']:g} s apart"
+    hours = link["windowHours"]
+    limit = f"{link['messagesPerWindow']} messages / {hours} hour{'' if hours == 1 else 's'}, {link['debounceS']:g} s apart"
     click.echo(f"{one} - {other}: {coloured(link['status'])}{', ' + limit if link['limits'] == 'on' else ', no limits'}")
     for name, way in link["directions"].items():
         if way["creditsRemaining"] is not None:
