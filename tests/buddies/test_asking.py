@@ -28,7 +28,12 @@ Serve = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 async def stranger(answer: Serve) -> AsyncIterator[Place]:
     """Somebody at devops' address; `answer` is given the head of each request."""
 
+    serving: set[asyncio.Task[object]] = set()
+
     async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        me = asyncio.current_task()
+        assert me is not None
+        serving.add(me)
         try:
             await answer(await reader.readuntil(b"\r\n\r\n"), writer)
             await writer.drain()
@@ -42,6 +47,9 @@ async def stranger(answer: Serve) -> AsyncIterator[Place]:
         yield Place("devops", "127.0.0.1", server.sockets[0].getsockname()[1])
     finally:
         server.close()
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
         await server.wait_closed()
 
 
@@ -69,10 +77,9 @@ async def drip(_: bytes, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.01)
 
 
-async def mute(_: bytes, writer: asyncio.StreamWriter) -> None:
+async def mute(_: bytes, __: asyncio.StreamWriter) -> None:
     """Takes the request and says nothing."""
-    while not writer.is_closing():  # noqa: ASYNC110 - it is to notice that the other one left
-        await asyncio.sleep(0.01)
+    await asyncio.Event().wait()
 
 
 async def one_ask(place: Place, patience_s: float = 5.0) -> Answer | Silence:

@@ -147,3 +147,8 @@ def test_a_pipe_that_closes_is_no_error(covey: Covey, folder: Path) -> None:
 
 def test_what_a_terminal_would_obey_is_taken_out() -> None:
     assert safe("a\x1b[2Jb\tc\n\x07") == "a\ufffd[2Jb\tc\n\ufffd"
+
+
+def test_ps_says_that_nothing_runs_and_how_it_is_started(covey: Covey) -> None:
+    assert "nothing of this fleet runs; `covey up` starts it" in covey("ps").out
+    assert set(covey("ps", "--json").json) == {"items", "servers"}

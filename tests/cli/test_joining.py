@@ -42,12 +42,23 @@ def test_an_assistant_joins_as_a_new_external_agent_and_leaves(covey: Covey, fol
     shown = subprocess.run(program, capture_output=True, check=True, timeout=30, text=True).stdout
     assert json.loads(shown) == {"Authorization": f"Bearer {token}"}
     again = covey("join", "claude", "--as", "reviewer", "--external")
-    assert (again.code, "covey leave claude --as reviewer" in again.out) == (0, True)
+    assert (again.code, "covey leave claude --as reviewer" in again.out, "covey.toml" in again.out) == (0, True, False)
     left = covey("leave", "claude", "--as", "reviewer")
     assert (left.code, left.out.count("removed: ")) == (0, 2)
     assert not (home / ".claude.json").exists()
     assert not (folder / ".claude").exists()
     assert covey("leave", "claude", "--as", "reviewer").code == 4
+
+
+@rule("A5b")
+def test_who_joins_is_told_of_a_changed_covey_toml_and_of_a_gateway_that_does_not_run(covey: Covey, folder: Path, home: Path) -> None:
+    done = covey("join", "claude", "--as", "coder", "--external", "--base-port", "9000")
+    assert "tools at http://127.0.0.1:9900/mcp" in done.out
+    assert f"{folder / 'covey.toml'} (coder's brain is external" in done.out
+    assert (folder / "covey.toml").read_text().startswith("# covey.toml: what this fleet is.")
+    assert 'pip install "covey[mcp]"' in done.err
+    elsewhere = covey("join", "claude", "--as", "coder", "--gateway", "http://127.0.0.1:9901")
+    assert (elsewhere.code, elsewhere.err) == (0, "")
 
 
 @pytest.mark.parametrize(

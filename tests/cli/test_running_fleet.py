@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from covey.base.markers import markers
+from covey.base.markers import NameLock, markers
 from covey.base.processes import alive
 from tests.cli.conftest import Covey
 from tests.rules import rule
@@ -97,7 +97,16 @@ def test_a_part_that_runs_already_says_so_with_an_exit_code_of_its_own(fleet: Ru
             cwd=fleet.folder, env=fleet.env | env, capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         assert done.returncode == 73, done.stderr
-        assert "runs already" in done.stderr
+        assert done.stderr.count("runs already") == 1
+
+
+@rule("A10")
+def test_a_part_that_runs_already_and_is_started_with_other_settings_changes_nothing_of_the_fleet(fleet: RunningFleet) -> None:
+    ports = [fleet.base_port + n for n in (1, 2, 3)]
+    for words in (("agent", "coder"), ("controller",), ("console",)):
+        assert fleet.covey(*words, check=False).returncode == 73
+    assert [each["port"] for each in fleet.json("ps")["items"]] == ports
+    assert fleet.covey("config", "diff").stdout.strip() == "nothing differs"
     assert fleet.covey("agent", "nobody", check=False).returncode == 4
     assert fleet.covey("agent", check=False).returncode == 2
 
@@ -165,6 +174,25 @@ def settled(value: Any) -> Any:
         moving = ("lastHeartbeat", "status", "sentence", "timestamp", "retryAt", "unread", "messagesHandled", "lastActiveTime", "facts")
         return {key: settled(each) for key, each in value.items() if key not in moving}
     return [settled(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("serves", [True, False], ids=["beside it", "nowhere"])
+def test_join_asks_a_fleet_elsewhere_where_its_gateway_serves(
+    fleet: RunningFleet, covey: Covey, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, serves: bool
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.setenv("COVEY_TOKEN", covey("token", "show", "coder").out.strip())
+    lock = NameLock(fleet.folder / ".covey" / "run" / "gateway.lock")
+    if serves:
+        assert lock.take("gateway", 36123)
+    try:
+        done = covey("join", "codex", "--as", "coder", "--url", url, "--json")
+    finally:
+        lock.release()
+    assert done.code == 0, done.err
+    assert done.json["mcp"] == f"http://127.0.0.1:{36123 if serves else 8900}/mcp"
 
 
 def test_a_token_of_an_agent_acts_for_it_over_http(fleet: RunningFleet, covey: Covey, url: str) -> None:

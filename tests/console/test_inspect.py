@@ -68,7 +68,7 @@ async def test_the_page_leads_to_every_table_and_each_says_what_stands_in_it(per
 @pytest.mark.parametrize("path", sorted(set(paths()) - {"/inspect/sign-ins", "/inspect/events"}))
 async def test_an_empty_table_says_why_it_is_empty(person: Person, path: str) -> None:
     table = next(each.table for each in inspect.INSPECTED if each.table.path == path)
-    assert table.empty in (await person.look(path)).text.replace("&quot;", '"')
+    assert table.empty.replace("`", "") in (await person.look(path)).text.replace("&quot;", '"')
 
 
 @pytest.mark.parametrize("path", paths())

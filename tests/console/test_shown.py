@@ -116,3 +116,8 @@ def test_moments_say_their_zone_to_programs_and_people() -> None:
     assert shown.ago(0) == '<time data-ago datetime="1970-01-01T00:00:00Z">1970-01-01 00:00:00 UTC</time>'
     assert shown.when(None) == "never"
     assert shown.when(1e15) == "Unix time 1000000000000000"
+
+
+def test_a_command_in_a_sentence_of_ours_is_code_and_all_else_is_inert() -> None:
+    assert shown.worded("None yet; `covey up` makes one.") == "None yet; <code>covey up</code> makes one."
+    assert shown.worded("<b> `<i>`") == "&lt;b&gt; <code>&lt;i&gt;</code>"

@@ -279,6 +279,22 @@ def test_an_agent_s_list_has_the_links_that_the_mesh_implies(hand: Hand) -> None
     assert there(hand) == []
 
 
+@rule("L1")
+def test_a_call_for_an_agent_s_links_looks_at_so_many_peers_and_its_cursor_goes_on(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    settled(hand, links="none")
+    hand(relinking.add, "coder", "ops", LinkChange(), THE_OPERATOR)
+    monkeypatch.setattr(reading, "LOOKED_AT", 2)
+    pages, after = [], ""
+    while len(pages) < len(LIMITED.agents):
+        page = hand(reading.page, THE_OPERATOR, agent="coder", after=after)
+        pages.append([item.id for item in page.items])
+        if page.cursor is None:
+            break
+        after = page.cursor
+    assert [ident for found in pages for ident in found] == ["link:coder:ops"]
+    assert len(pages) == len(LIMITED.agents) // 2
+
+
 @rule("L12")
 def test_limits_off_for_the_fleet_lifts_them_on_every_link(hand: Hand) -> None:
     settled(hand, limits="off")

@@ -13,7 +13,7 @@ import msgspec
 
 from covey.agents import roster
 from covey.agents.model import THE_OPERATOR
-from covey.app import opening, snapshot
+from covey.app import opening, outer, snapshot
 from covey.app.groups import groups_of
 from covey.app.opening import open_store
 from covey.app.starting import running_node
@@ -21,6 +21,7 @@ from covey.app.tokens import tokens_of
 from covey.base.config.changes import FLEET_RESTARTS, Change, diff
 from covey.base.errors import Conflict, CoveyError
 from covey.base.settings import Settings
+from covey.cli.reach import Reach
 from covey.messages import leaving as mail_of
 from covey.messages import reading as mail
 from covey.store import Store, Transaction
@@ -63,6 +64,16 @@ def plan(old: Settings, new: Settings, *, running: bool) -> Plan:
 def as_it_can_be(old: Settings, new: Settings) -> Settings:
     """The new settings but for what a running fleet can't change: where its data, its store and its API are. Pure."""
     return msgspec.structs.replace(new, **{field: getattr(old, field) for field in FLEET_RESTARTS})
+
+
+def in_its_light(reach: Reach) -> Settings:
+    """The settings as covey.toml has them now, in the light of the flags and variables that a running fleet was started with."""
+    return reach.load(flags_of(reach)) if running_node(reach.settings) is not None else reach.settings
+
+
+def flags_of(reach: Reach) -> dict[str, object]:
+    """What the fleet was started with, and over it what this command was given."""
+    return outer.given(reach.settings) | {name: value for name, value in reach.flags.items() if value is not None}
 
 
 class Stand(NamedTuple):

@@ -131,7 +131,7 @@ def ports(settings: Settings) -> Iterator[Finding]:
             yield Finding("fail", "ports", f"{name}: {why_taken(host, port, found).message}")
     if free + ours:
         low, high = min(port for _, _, port in there), max(port for _, _, port in there)
-        yield Finding("ok", "ports", f"of {len(there)} between {low} and {high} are {free} free and {ours} held by this fleet")
+        yield Finding("ok", "ports", f"from {low} to {high}: {free} free, {ours} held by this fleet")
 
 
 def rights(settings: Settings) -> Iterator[Finding]:

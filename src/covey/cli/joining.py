@@ -30,6 +30,10 @@ _NEXT = {
     "gemini": "Gemini sessions that begin from now on are {agent}, in folders that you have trusted (/permissions).",
     "openclaw": "OpenClaw has {agent}'s tools at its next start. It has no hooks: `covey listen {agent}` ends when something comes.",
 }
+_NOT_SERVED = (
+    'covey: the gateway, which has the tools, does not run now. `pip install "covey[mcp]"` where that is not installed, then `covey up`;'
+    " a fleet that runs without it needs `covey down` first."
+)
 who = click.option("--as", "agent", required=True, metavar="AGENT", help="The agent that the assistant is.")
 which = click.argument("assistant", type=click.Choice(ASSISTANTS), metavar="|".join(ASSISTANTS))
 
@@ -41,6 +45,10 @@ class Fleet(NamedTuple):
     mcp: str
     home: str
     token: str
+    served: bool = True
+    """Whether the gateway runs, as far as is known."""
+    changed: str = ""
+    """The covey.toml that says from now on what the agent is, if it did not before."""
 
 
 @click.command(epilog="Example: covey join claude --as coder --external")
@@ -49,7 +57,7 @@ class Fleet(NamedTuple):
 @click.option("--external", is_flag=True, help="In covey.toml: the agent's brain is this assistant; one that is not there is added.")
 @click.option("--project", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Claude's project; the current folder.")
 @click.option("--name", "server", default="covey", show_default=True, help="What the fleet is called among the assistant's MCP servers.")
-@click.option("--gateway", metavar="URL", help="The gateway's address, if it is not at port 8900 of the fleet's machine.")
+@click.option("--gateway", metavar="URL", help="The gateway's address, if it is not the one beside the fleet's API.")
 @click.option("--env", "variable", metavar="NAME", help="Write ${NAME} in place of the token; you set it yourself.")
 @click.option("--no-hooks", is_flag=True, help="The tools alone: the assistant has to look for its mail itself.")
 @reaching
@@ -87,11 +95,14 @@ def _check_words(server: str, variable: str | None) -> None:
 
 def _here(reach: Reach, agent: str, gateway: str | None, *, external: bool) -> Fleet:
     """The fleet of this machine; with `external` the agent is made so first."""
-    from covey.cli.granting import all_tokens  # noqa: PLC0415 - a fleet elsewhere has no settings here
+    from covey.cli.applying import in_its_light  # noqa: PLC0415 - a fleet elsewhere has no settings here
+    from covey.cli.granting import all_tokens  # noqa: PLC0415 - as above
 
+    changed = False
     if external:
-        _make_external(reach, agent)
-    settings = reach.load(reach.flags)
+        changed = _make_external(reach, agent)
+        reach.flag()  # covey.toml is read anew
+    settings = in_its_light(reach)
     if settings.agent(agent) is None:
         names = [each.id for each in settings.agents]
         raise NotFound(f"there is no agent {agent!r}; {nearest(agent, names)} With --external it is added.", field="--as")
@@ -99,22 +110,28 @@ def _here(reach: Reach, agent: str, gateway: str | None, *, external: bool) -> F
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - the address that stands for all of this machine
     running = {each.name: each.port for each in servers(Path(settings.data_dir) / "run")}
     mcp = gateway or f"http://{host}:{running.get('gateway', settings.gateway_port)}"
+    served = gateway is not None or "gateway" in running
     return Fleet(
         f"http://{host}:{running.get('console', settings.console_port)}",
         f"{mcp.rstrip('/')}/mcp",
         str(Path(settings.data_dir).resolve()),
         token,
+        served,
+        str(reach.file) if changed else "",
     )
 
 
-def _make_external(reach: Reach, agent: str) -> None:
-    """The agent's brain is external in covey.toml, and the fleet knows."""
+def _make_external(reach: Reach, agent: str) -> bool:
+    """Make the agent's brain external in covey.toml, and tell the fleet; whether that changed anything."""
     from covey.base.config import edit  # noqa: PLC0415 - as in `_here`
+    from covey.base.config.template import TEMPLATE  # noqa: PLC0415 - as in `_here`
     from covey.cli.settling import edit_and_apply  # noqa: PLC0415 - as in `_here`
 
     now = reach.settings.agent(agent)
-    if now is None or now.brain.kind != "external":
-        edit_and_apply(reach, lambda text: edit.set_agent(text, agent, {"brain": "external"}))
+    if now is not None and now.brain.kind == "external":
+        return False
+    edit_and_apply(reach, lambda text: edit.set_agent(text or TEMPLATE, agent, {"brain": "external"}))
+    return True
 
 
 def _elsewhere(reach: Reach, agent: str, gateway: str | None) -> Fleet:
@@ -124,8 +141,14 @@ def _elsewhere(reach: Reach, agent: str, gateway: str | None) -> Fleet:
         raise Invalid(f"a fleet elsewhere needs {agent}'s token: put it into COVEY_TOKEN.", field="COVEY_TOKEN")
     reach.get(f"/api/v1/agents/{part(agent)}/glance")
     at = urlsplit(reach.url or "")
-    mcp = gateway or f"{at.scheme}://{at.hostname}:{GATEWAY_PORT}"
+    mcp = gateway or f"{at.scheme}://{at.hostname}:{_gateway_port(reach)}"
     return Fleet((reach.url or "").rstrip("/"), f"{mcp.rstrip('/')}/mcp", "", token)
+
+
+def _gateway_port(reach: Reach) -> int:
+    """Where the fleet's gateway serves, by its own record; the usual port if none runs beside its API."""
+    running = {each["name"]: each["port"] for each in reach.get("/api/v1/agents")["servers"]}
+    return int(running.get("gateway", GATEWAY_PORT))
 
 
 def _program() -> tuple[str, ...]:
@@ -142,8 +165,12 @@ def _print_joined(reach: Reach, found: Seat, fleet: Fleet) -> None:
     click.echo(f"{found.assistant} has joined as {found.agent}: tools at {fleet.mcp}. Changed:")
     for each in files:
         click.echo(f"  {each}")
+    if fleet.changed:
+        click.echo(f"  {fleet.changed} ({found.agent}'s brain is external; `covey leave` lets that stand)")
     click.echo(_NEXT[found.assistant].format(agent=found.agent, folder=found.folder))
-    click.echo(f"`covey leave {found.assistant} --as {found.agent}` puts all back.")
+    if not fleet.served:
+        click.echo(_NOT_SERVED, err=True)
+    click.echo(f"`covey leave {found.assistant} --as {found.agent}` puts the assistant's settings back.")
 
 
 @click.command(epilog="Example: covey leave claude --as coder")
@@ -158,7 +185,7 @@ def leave_command(reach: Reach, assistant: str, agent: str) -> None:
         return
     for each in left:
         click.echo(f"{each.how}: {each.path}")
-    click.echo(f"{assistant} is {agent} no more. In the fleet {agent} is as it was; its mail is kept.")
+    click.echo(f"{assistant} is {agent} no more. The fleet is unchanged: {agent}'s brain is what covey.toml says, its mail is kept.")
 
 
 @click.command(epilog="Example: covey listen coder --timeout 3600")

@@ -65,7 +65,8 @@ def link_list(reach: Reach, agent: str | None, limit: int, cursor: str | None) -
         print_json(page)
         return
     rows = [_row(each) for each in page["items"]]
-    table(["LINK", "STATE", "LIMIT", "LEFT", "FLAG", "WHY"], rows, empty="no link has been used or made yet.")
+    nothing = "none among the agents looked at so far." if page.get("cursor") else "no link has been used or made yet."
+    table(["LINK", "STATE", "LIMIT", "LEFT", "FLAG", "WHY"], rows, empty=nothing)
     if page["links"] == "mesh" and agent is None:
         click.echo("All agents of one owner or organisation are linked; `covey link list --agent A` shows all links of A.")
     if page["limits"] == "off":
@@ -86,7 +87,8 @@ def _print_link(reach: Reach, link: dict[str, Any]) -> None:
         print_json(link)
         return
     one, other = link["agents"]
-    limit = f"{link['messagesPerWindow']} messages / {link['windowHours']} hours, {link['debounceS']:g} s apart"
+    hours = link["windowHours"]
+    limit = f"{link['messagesPerWindow']} messages / {hours} hour{'' if hours == 1 else 's'}, {link['debounceS']:g} s apart"
     click.echo(f"{one} - {other}: {coloured(link['status'])}{', ' + limit if link['limits'] == 'on' else ', no limits'}")
     for name, way in link["directions"].items():
         if way["creditsRemaining"] is not None:

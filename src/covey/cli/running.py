@@ -49,6 +49,8 @@ def _print_all(page: dict[str, Any]) -> None:
     table(head, [_row(each, now) for each in page["items"]], empty="the fleet has no agents.")
     if servers := [f"{each['name']} (pid {each['pid']}, port {each['port']})" for each in page["servers"]]:
         click.echo(f"beside them: {', '.join(servers)}")
+    if page["items"] and not servers and not any(each.get("pid") for each in page["items"]):
+        click.echo("nothing of this fleet runs; `covey up` starts it")
 
 
 def _row(agent: dict[str, Any], now: float) -> list[str]:

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import click
 
-from covey.app import outer
 from covey.base.config import edit
 from covey.base.config.show import describe, to_toml
 from covey.base.config.template import TEMPLATE
 from covey.base.errors import Conflict, CoveyError, Failed, NotFound
 from covey.base.settings import Settings
-from covey.cli.applying import Plan, apply, plan, stand, told
+from covey.cli.applying import Plan, apply, flags_of, plan, stand, told
 from covey.cli.options import Named, here, listed, nearest, reaching
 from covey.cli.output import print_json, table
 from covey.cli.reach import Reach
@@ -105,13 +104,9 @@ def config_remove_agent(reach: Reach, agent: str, heir: str | None) -> None:
 
 def _wanted(reach: Reach) -> Settings:
     """The settings as covey.toml has them now, in the light of what the fleet was started with."""
-    settings = reach.load(outer.given(reach.settings) | _given(reach))
+    settings = reach.load(flags_of(reach))
     templates.check(settings.planning)
     return settings
-
-
-def _given(reach: Reach) -> dict[str, object]:
-    return {name: value for name, value in reach.flags.items() if value is not None}
 
 
 def _apply(reach: Reach, heir: str | None) -> None:
@@ -140,7 +135,7 @@ def edit_and_apply(reach: Reach, change: Edit, heir: str | None = None) -> tuple
     """Change covey.toml and apply it; what that took. If the fleet refuses it, the file is put back as it was."""
     file = reach.file
     before = file.read_bytes() if file.exists() else None
-    flags = {name: value for name, value in (outer.given(reach.settings) | _given(reach)).items() if name != "dir"}
+    flags = {name: value for name, value in flags_of(reach).items() if name != "dir"}
     edit.rewrite(file, change, environ=os.environ, flags=flags)
     try:
         return _applied(reach, heir)

@@ -24,7 +24,7 @@ from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity
 from covey.base.progress import Tell
 from covey.base.settings import Settings
-from covey.cli.applying import refuse_leavers, undone
+from covey.cli.applying import in_its_light, refuse_leavers, undone
 from covey.cli.budgeting import NAMES, told
 from covey.cli.options import here, listed, nearest
 from covey.cli.output import Progress, coloured, print_json, table
@@ -123,51 +123,59 @@ async def _in_the_foreground(reach: Reach, settings: Settings, began: float) -> 
     assert me is not None
     noding.log_to_stderr()
     node = asyncio.create_task(noding.run(settings))
-    ready = asyncio.create_task(_announce(reach, settings, me, began))
+    ready = asyncio.create_task(_announce_the_foreground(reach, settings, me, began))
     await asyncio.wait({node, ready}, return_when=asyncio.FIRST_COMPLETED)
-    if not node.done():
-        if ready.exception() is not None:
-            os.kill(os.getpid(), signal.SIGTERM)
-            await node
-            ready.result()
-        if not reach.as_json:
-            click.echo("Ctrl-C stops the fleet; `covey up --detach` leaves it running")
+    if not node.done() and ready.exception() is not None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        await node
+        ready.result()
     ready.cancel()
     return await node
 
 
+async def _announce_the_foreground(reach: Reach, settings: Settings, node: Identity, began: float) -> None:
+    """As `_announce`, and how it is ended. A reader that has gone (`| head -1`) is an error like any other: the fleet goes down with it."""
+    await _announce(reach, settings, node, began)
+    if not reach.as_json:
+        click.echo("Ctrl-C stops the fleet; `covey up --detach` leaves it running")
+
+
 def one_agent(reach: Reach, name: str, port: int | None) -> int:
     """Be one agent, a node of its own, as containers run it; the exit code."""
-    settings = reach.settings
+    if _runs(reach, name):
+        return EX_OWN_INSTANCE
+    settings = in_its_light(reach)
     agent = settings.agent(name)
     if agent is None:
         raise Unknown(f"there is no agent {name!r}; {nearest(name, [each.id for each in settings.agents])}", field="agent")
+    made_ready(settings)
     if port is not None and port != agent.port:
         agents = tuple(msgspec.structs.replace(each, port=port) if each.id == name else each for each in settings.agents)
         settings = msgspec.structs.replace(settings, agents=agents)
-    made_ready(reach.settings)
     noding.log_to_stderr()
-    return _said(settings, name, asyncio.run(hosting.host(settings, [name], os.environ.get("COVEY_NODE") or name)))
+    return asyncio.run(hosting.host(settings, [name], os.environ.get("COVEY_NODE") or name))
 
 
-def _said(settings: Settings, name: str, code: int) -> int:
-    """The exit code; if it is that of a process that runs already, that is said (A10)."""
-    if code == EX_OWN_INSTANCE:
-        found = marker(run_dir(settings) / f"{name}.lock")
-        click.echo(f"covey: {name} runs already{f' (pid {found.pid})' if found else ''}; there is nothing to start.", err=True)
-    return code
+def _runs(reach: Reach, name: str) -> bool:
+    """Whether a part of the fleet runs already, which is said (A10). Asked first: a second one must not change what the first goes by."""
+    found = marker(run_dir(reach.settings) / f"{name}.lock")
+    if found is not None:
+        click.echo(f"covey: {name} runs already (pid {found.pid}); there is nothing to start.", err=True)
+    return found is not None
 
 
 def controller(reach: Reach) -> int:
     """Be the node, with no children; the exit code."""
+    if _runs(reach, noding.NODE):
+        return EX_OWN_INSTANCE
     made_ready(reach.settings)
     noding.log_to_stderr()
-    return _said(reach.settings, noding.NODE, asyncio.run(noding.run(reach.settings, children=False)))
+    return asyncio.run(noding.run(reach.settings, children=False))
 
 
 def console(reach: Reach) -> int:
     """Be the API; the exit code."""
-    return _said(reach.settings, CONSOLE, consoling.main(str(made_ready(reach.settings))))
+    return EX_OWN_INSTANCE if _runs(reach, CONSOLE) else consoling.main(str(made_ready(in_its_light(reach))))
 
 
 def be_gateway(reach: Reach) -> int:
@@ -178,7 +186,7 @@ def be_gateway(reach: Reach) -> int:
     """
     if not gateway_doors.there():
         raise Misconfigured(gateway.NOTHING)
-    return _said(reach.settings, GATEWAY, gateway.main(str(made_ready(reach.settings))))
+    return EX_OWN_INSTANCE if _runs(reach, GATEWAY) else gateway.main(str(made_ready(in_its_light(reach))))
 
 
 @click.command(epilog="Example: AGENT_ID=coder PORT=8002 covey agent")
@@ -203,7 +211,7 @@ def controller_command(reach: Reach) -> int:
 @click.option("--port", type=click.IntRange(1, 65535), envvar="PORT", help="Another port than the settings give.")
 @here
 def console_command(reach: Reach, port: int | None) -> int:
-    """The API (and later the console's pages) alone; its port may come from PORT."""
+    """The API and the console's pages alone; its port may come from PORT."""
     reach.flag(console_port=port)
     return console(reach)
 

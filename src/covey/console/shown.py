@@ -93,6 +93,11 @@ def many(n: int, one: str, more: str = "") -> str:
     return f"{n:,} {one if n == 1 else more or one + 's'}"
 
 
+def worded(text: str) -> Markup:
+    """A sentence of ours with what stands between `backticks` as code."""
+    return Markup("").join(Markup("<code>{}</code>").format(piece) if place % 2 else piece for place, piece in enumerate(text.split("`")))
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     "ago": ago,
     "many": many,
@@ -102,4 +107,5 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "share": share,
     "span": span,
     "when": when,
+    "worded": worded,
 }

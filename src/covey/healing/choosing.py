@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from covey.agents.model import GLOBAL, STALE_S
 from covey.base.settings import PAID_KINDS
-from covey.brains.rules.doable import recognised
+from covey.brains.rules.doable import would_do
 from covey.store import Transaction, statement
 
 ABLE_NOW = statement(__package__, "able_now")
@@ -73,4 +73,4 @@ def choose(wanted: Wanted, candidates: Sequence[Candidate], taken: Mapping[str, 
 def _kinds_for(wanted: Wanted, there: set[str]) -> set[str]:
     """The kinds of brains that may do it."""
     found = there if wanted.brain in PAID_KINDS else there - PAID_KINDS
-    return found - {"rules"} if "rules" in found and recognised(wanted.description) is None else found
+    return {brain for brain in found if would_do(brain, wanted.description)}

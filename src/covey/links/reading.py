@@ -20,7 +20,7 @@ PEERS = statement(__package__, "peers")
 STATES = statement(__package__, "states")
 
 LOOKED_AT = 500
-"""Among so many agents at once candidates of a link are looked for."""
+"""Among so many agents at once an agent's links, or candidates of one, are looked for: in a fleet of thousands a call stays short."""
 
 
 class Allowance(msgspec.Struct, rename="camel"):
@@ -92,6 +92,8 @@ def show(tx: Transaction, one: str, other: str, by: Caller) -> LinkShown:
 def page(tx: Transaction, by: Caller, *, agent: str | None = None, after: str = "", limit: int = 50) -> Page:
     """The links that have a row; of one agent also those that the mesh implies. In the order of their ids, or of the peers' names.
 
+    Of one agent a call looks at LOOKED_AT peers at most: its page may be short, even empty, while its cursor goes on.
+
     Raises:
         Unknown, Gone: There is no such agent.
         Forbidden: It is not the caller's.
@@ -117,17 +119,14 @@ def _of_agent(tx: Transaction, by: Caller, agent: str, after: str, limit: int, s
     if not _sees(by, End(agent, found.owner, found.organisation)):
         raise Forbidden(f"{agent} is none of your agents, and the token is {by.name}'s.")
     items: list[LinkShown] = []
-    while True:
-        peers = tx.all(PEERS, after=after, limit=limit + 1)
-        for row in peers[:limit]:
-            after = row.id
-            way = directions.find(tx, agent, row.id) if row.id != agent else None
-            if way is not None and (way.link.version or way.refusal is None):
-                items.append(shown(tx, way))
-                if len(items) == limit:
-                    return Page(items, after, said)
-        if len(peers) <= limit:
-            return Page(items, None, said)
+    peers = tx.all(PEERS, after=after, limit=LOOKED_AT + 1)
+    for row in peers[:LOOKED_AT]:
+        way = directions.find(tx, agent, row.id) if row.id != agent else None
+        if way is not None and (way.link.version or way.refusal is None):
+            items.append(shown(tx, way))
+            if len(items) == limit:
+                return Page(items, row.id, said)
+    return Page(items, peers[LOOKED_AT - 1].id if len(peers) > LOOKED_AT else None, said)
 
 
 class Candidate(NamedTuple):

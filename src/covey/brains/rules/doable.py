@@ -272,6 +272,11 @@ def recognised(text: str, names: tuple[str, ...] = (), *, lenient: bool = False)
     return found_in(hear(text, names), lenient=lenient)
 
 
+def would_do(brain: str, description: str) -> bool:
+    """Whether a brain of this kind would do a task (A1a): the rules brain knows what it can, others are asked. Pure."""
+    return brain != "rules" or recognised(description) is not None
+
+
 def found_in(heard: Heard, *, lenient: bool = False) -> Doable | None:
     """As `recognised`, from the words of a text."""
     found = best(heard, _TOPICS, lenient=lenient)

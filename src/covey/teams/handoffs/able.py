@@ -12,7 +12,7 @@ from covey.agents.external import is_away
 from covey.agents.model import GLOBAL, STALE_S, Agent
 from covey.base.errors import Conflict, CoveyError, Gone, Unknown
 from covey.base.settings import PAID_KINDS, AgentSettings
-from covey.brains.rules.doable import recognised
+from covey.brains.rules.doable import would_do
 from covey.links import directions
 from covey.store import Row, Transaction, statement
 
@@ -35,7 +35,7 @@ def able(tx: Transaction, task: Row, giver: str, capability: str | None = None) 
     rows = tx.all(ABLE, queue=f"{GLOBAL}:{capability or task.capability or 'general'}", alive_after=tx.now - STALE_S)
     found = [Able(row.id, row.brain, row.place, row.tasks, bool(row.lives)) for row in rows if row.id != giver]
     paid = _brain(tx, giver) in PAID_KINDS
-    fit = [each for each in found if _can(each.brain, task) and not _is_away(tx, each.name, each.brain)]
+    fit = [each for each in found if would_do(each.brain, task.description) and not _is_away(tx, each.name, each.brain)]
     return sorted(fit, key=lambda each: _order(each, paid))
 
 
@@ -54,11 +54,6 @@ def _is_away(tx: Transaction, name: str, brain: str) -> bool:
         return False
     settings = msgspec.convert(roster.find(tx, name).settings, AgentSettings)
     return is_away(roster.vitals(tx, name).seen_at, settings.cadence_s, tx.now)
-
-
-def _can(brain: str, task: Row) -> bool:
-    """Whether a brain of this kind would do the task: the rules brain knows what it can, others are asked."""
-    return brain != "rules" or recognised(task.description) is not None
 
 
 def receiver_of(tx: Transaction, task: Row, giver: str, to: str, passed_over: Sequence[str] = ()) -> str:
@@ -97,7 +92,7 @@ def why_unable(tx: Transaction, task: Row, agent: Agent) -> str | None:
         return "it is away"
     if breaking.open_of(tx, agent.id) is not None:
         return "its breaker is open"
-    return None if _can(agent.brain, task) else "its rules brain can't do this"
+    return None if would_do(agent.brain, task.description) else "its rules brain can't do this"
 
 
 def check_linked(tx: Transaction, giver: str, receiver: str) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from covey.agents import roster
 from covey.agents.external import is_away
 from covey.agents.model import STALE_S
-from covey.brains.rules.doable import recognised
+from covey.brains.rules.doable import would_do
 from covey.store import Row, Transaction, statement
 from covey.teams.runs.model import MOST_WORKERS, NoWorker, Step
 
@@ -69,7 +69,7 @@ def _why_not(row: Row, now: float) -> str:
 
 def fit_of(step: Step, worker: Worker) -> int | None:
     """How many of the capabilities that a step asks for a worker has; None if it is not capable. Pure."""
-    if worker.brain == "rules" and recognised(step.description) is None:
+    if not would_do(worker.brain, step.description):
         return None
     if not step.capabilities:
         return 0
