@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
@@ -80,6 +81,19 @@ async def test_an_answer_that_does_not_end_is_cut(monkeypatch: pytest.MonkeyPatc
     client, _ = calling(httpx.Response(200, content=parts(1000)))
     async with client:
         assert len((await client.get("https://agent.example.org/")).content) == 1000
+
+
+@pytest.mark.parametrize("how", ["gzip", "br, gzip", "Deflate", "unheard-of"])
+async def test_a_packed_answer_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    Names(monkeypatch, "93.184.216.34", "93.184.216.34")
+    client, seen = calling(httpx.Response(200, headers={"Content-Encoding": how}, stream=httpx.ByteStream(gzip.compress(b"x" * 10**6))))
+    async with client:
+        with pytest.raises(httpx.ReadError, match="packed"):
+            await client.get("https://agent.example.org/")
+    assert seen[0].headers["accept-encoding"] == "identity"
+    client, _ = calling(httpx.Response(200, headers={"Content-Encoding": "identity"}, content=b"plain"))
+    async with client:
+        assert (await client.get("https://agent.example.org/")).content == b"plain"
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "https://user:word@example.org/"])

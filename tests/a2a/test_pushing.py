@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from covey.agents.model import THE_OPERATOR
-from covey.exchanges import pushing
+from covey.a2a import pushing as a2a_pushing
+from covey.agents.model import THE_OPERATOR, as_agent
+from covey.exchanges import giving, pushing
 from covey.exchanges.model import Given
 from covey.exchanges.pushing import ATTEMPTS, Push
 from covey.store import Store
@@ -24,7 +25,7 @@ from tests.a2a.test_streaming import told
 from tests.a2a.world import _free, call, served
 from tests.api.world import bearer
 from tests.conftest import ManualClock
-from tests.runner.office import done
+from tests.runner.office import done, until
 
 OPERATOR = bearer("operator")
 
@@ -32,14 +33,19 @@ OPERATOR = bearer("operator")
 class Place:
     """A place that is pushed to; it refuses the first `fails` times."""
 
-    def __init__(self, fails: int = 0) -> None:
+    def __init__(self, fails: int = 0, *, dribbles: bool = False) -> None:
         self.got: list[tuple[dict[str, Any], dict[str, str]]] = []
         self.fails = fails
+        self.dribbles = dribbles
+        self.called = asyncio.Event()
         self.port = _free()
         self.url = f"http://127.0.0.1:{self.port}/hook"
         self._more = asyncio.Event()
 
     async def take(self, request: Request) -> Response:
+        self.called.set()
+        if self.dribbles:
+            return StreamingResponse(dribble())
         if self.fails:
             self.fails -= 1
             return Response(status_code=503)
@@ -56,9 +62,16 @@ class Place:
         return [told(body) for body, _ in self.got]
 
 
+async def dribble() -> AsyncIterator[bytes]:
+    """A body without an end, each byte of which comes in time."""
+    while True:
+        yield b"."
+        await asyncio.sleep(0.05)
+
+
 @asynccontextmanager
-async def place(fails: int = 0) -> AsyncIterator[Place]:
-    found = Place(fails)
+async def place(fails: int = 0, *, dribbles: bool = False) -> AsyncIterator[Place]:
+    found = Place(fails, dribbles=dribbles)
     async with served(Starlette(routes=[Route("/hook", found.take, methods=["POST"])]), found.port):
         yield found
 
@@ -141,8 +154,6 @@ async def test_headers_can_not_be_smuggled_in(world: MakeWorld) -> None:
 
 
 async def test_a_place_that_never_answers_is_given_up_after_eight_tries(fleet: Store, clock: ManualClock) -> None:
-    from covey.exchanges import giving
-
     found = await fleet.write(giving.give, "coder", Given(message_id="m", text="x"), THE_OPERATOR)
     push = Push(found.task.task_id, "p", "https://example.org/", "", "", "", "1.0")
     await fleet.write(pushing.put, "coder", push, THE_OPERATOR, from_start=True)
@@ -153,3 +164,39 @@ async def test_a_place_that_never_answers_is_given_up_after_eight_tries(fleet: S
         assert await fleet.read(pushing.due) == []
         clock.at += 61
     assert await fleet.read(pushing.due) == []
+
+
+async def test_a_place_that_answers_without_an_end_has_failed(world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(a2a_pushing, "CALL_S", 0.3)
+    async with place(dribbles=True) as there, world(done()) as here:
+        params = message("m1") | {"configuration": {"taskPushNotificationConfig": {"url": there.url}}}
+        task = (await call(here.url, "SendMessage", params, headers=OPERATOR))["result"]["task"]["id"]
+
+        async def has_failed() -> bool:
+            return (await here.store.read(pushing.show, "coder", task, "default", THE_OPERATOR)).attempts > 0
+
+        await until(has_failed)
+
+
+async def test_a_giver_whose_places_hang_holds_up_no_other_giver(world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(a2a_pushing, "OF_ONE", 1)
+    monkeypatch.setattr(a2a_pushing, "AT_ONCE", 2)
+    async with place(dribbles=True) as hangs, place() as there, world(done()) as here:
+        for ident in ("m1", "m2"):
+            params = message(ident, text=ident) | {"configuration": {"taskPushNotificationConfig": {"url": hangs.url}}}
+            await call(here.url, "SendMessage", params, headers=OPERATOR)
+        await hangs.called.wait()
+        params = message("m3") | {"configuration": {"taskPushNotificationConfig": {"url": there.url}}}
+        await call(here.url, "SendMessage", params, headers=bearer("chief"))
+        async with asyncio.timeout(a2a_pushing.CALL_S / 2):
+            assert (await there.has("completed"))[-1] == "completed"
+
+
+async def test_a_giver_with_many_places_crowds_out_no_other_giver(fleet: Store) -> None:
+    for giver, ident in ((as_agent("chief"), "a"), (THE_OPERATOR, "b")):
+        task = (await fleet.write(giving.give, "coder", Given(message_id=ident, text=ident), giver)).task.task_id
+        for number in range(4 if ident == "a" else 1):
+            push = Push(task, f"{ident}{number}", "https://example.org/", "", "", "", "1.0")
+            await fleet.write(pushing.put, "coder", push, giver, from_start=True)
+    found = await fleet.read(pushing.due, 2, 3)
+    assert [(each.giver, each.id[0]) for each in found] == [("chief", "a"), ("chief", "a"), ("operator", "b")]

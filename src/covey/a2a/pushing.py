@@ -26,10 +26,14 @@ from covey.store import events
 
 log = logging.getLogger("covey.a2a")
 TIMEOUT = httpx.Timeout(10.0, connect=5.0)
+CALL_S = 15.0
+"""One call may take so long altogether: a place that answers a byte at a time is in time with each of them."""
 LOOK_S = 1.0
 """How often it looks for what is to be tried again."""
-AT_ONCE = 16
+AT_ONCE = 48
 """So many places are called side by side."""
+OF_ONE = 8
+"""So many of one giver, so that one whose places hang holds up nobody else."""
 
 
 class Pusher:
@@ -41,6 +45,7 @@ class Pusher:
         self._client = client(Allowed(self._allowed), timeout=TIMEOUT)
         self._rung = asyncio.Event()
         self._at_once = asyncio.Semaphore(AT_ONCE)
+        self._of_one: dict[str, asyncio.Semaphore] = {}
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     def wake(self) -> None:
@@ -94,7 +99,8 @@ class Pusher:
 
     async def _push_all(self, push: Push) -> None:
         """Tell one place its news, step by step."""
-        async with self._at_once:
+        own = self._of_one.setdefault(push.giver, asyncio.Semaphore(OF_ONE))
+        async with own, self._at_once:
             try:
                 await self._tell(push)
             except CoveyError as error:
@@ -129,7 +135,11 @@ class Pusher:
             headers["X-A2A-Notification-Token"] = push.token
         if push.scheme and push.credentials:
             headers["Authorization"] = f"{push.scheme} {push.credentials}"
-        response = await self._client.post(push.url, content=json.dumps(body).encode(), headers=headers)
+        try:
+            async with asyncio.timeout(CALL_S):
+                response = await self._client.post(push.url, content=json.dumps(body).encode(), headers=headers)
+        except TimeoutError as error:
+            raise Failed(f"the place did not answer in full within {CALL_S:.0f} s.") from error
         if response.status_code >= 300:
             raise Failed(f"the place answered {response.status_code}; 2xx is wanted.")
 

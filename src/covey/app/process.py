@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from typing import Any
 
 from covey.runner.watchdog import EX_HUNG
 
@@ -19,9 +20,30 @@ BOUND_S = 30.0
 """How long beside the grace a process may take to end in good order."""
 
 
+class Lines(logging.Formatter):
+    """One entry is one line, and a trace below it is indented: others' words in it forge no entry and reach no terminal as commands."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """The entry, with what is not to be printed written out."""
+        return written_out(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - logging's name
+        """The trace, line by line."""
+        return "\n".join(f"  {written_out(line)}" for line in super().formatException(ei).splitlines())
+
+
+def written_out(text: str) -> str:
+    """The text with line ends, escapes and signs that turn its direction as they are written in a program. Pure."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each == "\t" else each.encode("unicode_escape").decode("ascii") for each in text)
+
+
 def log_to_stderr() -> None:
     """Lines of this process's own log, with time and level."""
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Lines("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
 
 
 def take_all_files() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
+import stat
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -19,7 +21,7 @@ from covey.app.opening import apply, open_store, run_dir
 from covey.app.tokens import tokens_of
 from covey.base.clock import SystemClock
 from covey.base.ending import end
-from covey.base.errors import Failed, PortTaken
+from covey.base.errors import Failed, Misconfigured, PortTaken
 from covey.base.markers import Marker, marker, markers
 from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.processes import Identity, alive, send
@@ -92,6 +94,28 @@ def check_ports(settings: Settings) -> None:
         raise PortTaken("\n".join(error.message for error in taken), field="port", ports=[error.details for error in taken])
 
 
+def _refuse_shared(folder: Path) -> None:
+    """Refuse a data folder in which others could put their own store and tokens in the place of ours."""
+    why = why_shared(folder.stat(), os.geteuid())
+    if why is not None:
+        raise Misconfigured(
+            f"the data folder {folder} {why}: others could put a store and tokens of theirs in the place of the fleet's. Make it this"
+            " user's own (`chmod 700`), or choose another by --dir (data_dir)."
+        )
+
+
+def why_shared(status: os.stat_result, user: int) -> str | None:
+    """Why a folder is not in the hands of this user alone; None if it is, as far as mode and owner tell. Pure.
+
+    Root may work in anybody's folder, and anybody in one that root made for them. A group's right to write is its maker's to give.
+    """
+    if status.st_mode & stat.S_IWOTH:
+        return f"may be written to by everybody (mode {stat.S_IMODE(status.st_mode):04o})"
+    if user != 0 and status.st_uid not in (user, 0):
+        return f"belongs to the user {status.st_uid}, and the fleet runs as {user}"
+    return None
+
+
 async def make_ready(settings: Settings) -> Path:
     """Everything that processes need before they start: folders, tokens, the store with its agents, the settings' snapshot."""
     for folder in (
@@ -107,6 +131,7 @@ async def make_ready(settings: Settings) -> Path:
             raise Failed(
                 f"{folder} can't be made ({error.strerror}); give this user write access, or choose another folder with --dir."
             ) from error
+    _refuse_shared(Path(settings.data_dir))
     templates.check(settings.planning)
     store = open_store(settings)
     try:

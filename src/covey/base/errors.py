@@ -31,6 +31,7 @@ FACES: dict[str, Face] = {
     "lease_lost": Face(409, -32009, 3),
     "illegal_move": Face(409, -32009, 3),
     "budget_spent": Face(429, -32029, 3),
+    "too_many": Face(429, -32029, 3),
     "changed_meanwhile": Face(412, -32009, 3),
     "not_running": Face(503, -32010, 5),
     "store_busy": Face(503, -32010, 1),
@@ -198,6 +199,18 @@ class BudgetSpent(Conflict):
     """Nobody asked for it, and the budget that it would count on is spent (P3)."""
 
     code = "budget_spent"
+
+
+class TooMany(Conflict):
+    """The caller has as many of these as it may."""
+
+    code = "too_many"
+
+
+class TooDeep(Conflict):
+    """A chain of work that agents made of each other has gone on for too long."""
+
+    code = "too-deep"
 
 
 class NotRunning(CoveyError):

@@ -15,6 +15,7 @@ from covey.base.target import target_of
 
 RESPONSE_BYTES = 32 * 1024 * 1024
 """So much of one answer is read at most, a stream's too."""
+_PLAIN = frozenset({"", "identity"})
 
 
 class _Bounded(httpx.AsyncByteStream):
@@ -51,10 +52,15 @@ class Pinned(httpx.AsyncBaseTransport):
         target = target_of(str(request.url))
         found = await asyncio.to_thread(addresses, target.host, target.port, self._allowed)
         request.headers.setdefault("Host", target.authority)
+        request.headers["Accept-Encoding"] = "identity"
         request.extensions = {**request.extensions, "sni_hostname": target.host}
         request.url = request.url.copy_with(host=found[0])
         response = await self._inner.handle_async_request(request)
         assert isinstance(response.stream, httpx.AsyncByteStream)
+        packed = response.headers.get("Content-Encoding", "").strip().lower()
+        if packed not in _PLAIN:
+            await response.aclose()
+            raise httpx.ReadError(f"the answer is packed ({packed[:50]!r}), which nobody asked for: a few bytes may become any number")
         response.stream = _Bounded(response.stream)
         return response
 

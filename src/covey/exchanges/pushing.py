@@ -28,6 +28,8 @@ FAILED = statement(__package__, "push_failed")
 
 MOST = 20
 """So many places a task."""
+OF_ONE = 100
+"""So many places of one giver are looked at in a round."""
 ATTEMPTS = 8
 """So often one place is tried with one piece of news, over some four minutes; then it gets no more."""
 BOUNDS = {"url": 2000, "token": 1000, "authentication.scheme": 50, "authentication.credentials": 4000}
@@ -47,6 +49,8 @@ class Push(NamedTuple):
     """Of the protocol in which it was asked for."""
     bookmark: Bookmark = START
     attempts: int = 0
+    giver: str = ""
+    """Whose task it is; told of what is due."""
 
     @classmethod
     def from_row(cls, row: Row) -> Push:
@@ -135,9 +139,9 @@ def remove(tx: Transaction, agent: str, task_id: str, ident: str, by: Caller) ->
     tx.run(REMOVE, task_id=task_id, id=ident)
 
 
-def due(tx: Transaction, limit: int = 100) -> list[Push]:
-    """The places for which there is news, whose time has come."""
-    return [Push.from_row(row) for row in tx.all(DUE, now=tx.now, limit=limit)]
+def due(tx: Transaction, each: int = OF_ONE, limit: int = 1000) -> list[Push]:
+    """The places for which there is news, whose time has come: `each` of one giver at most, so that no giver crowds out another."""
+    return [Push.from_row(row)._replace(giver=row.caller) for row in tx.all(DUE, now=tx.now, each=each, limit=limit)]
 
 
 def is_any(tx: Transaction) -> bool:

@@ -68,7 +68,7 @@ def send(tx: Transaction, draft: Draft, by: Caller, prompt: Prompt | None = None
     asked = _asked(tx, draft, sender)
     to = draft.to if draft.to is not None else asked.sender if asked is not None else None
     receivers = addressing.receivers(tx, to, sender)
-    prompt = prompt or _at_work(tx, by)
+    prompt = prompt or at_work(tx, by)
     letter = Letter(draft.message_id or tx.new_id("msg"), draft, checked, sender, asked, _chain(sender, asked, prompt))
     if prompt is not None:
         letter = letter._replace(answering=prompt.answering, run=prompt.run)
@@ -164,13 +164,13 @@ def _asked(tx: Transaction, draft: Draft, sender: str) -> Row | None:
     return asked
 
 
-def _at_work(tx: Transaction, by: Caller) -> Prompt | None:
+def at_work(tx: Transaction, by: Caller) -> Prompt | None:
     """What an agent has in hand when it sends by itself: a chain goes on whichever way its brain sends (L10)."""
     rows = tx.all(AT_WORK, agent=by.name) if by.kind == "agent" else []
     if not rows:
         return None
     chains = [msgspec.json.decode(row.visited, type=tuple[str, ...]) for row in rows]
-    return Prompt(max(chains, key=loops.depth), answering=frozenset(row.sender for row in rows))
+    return Prompt(max(chains, key=lambda chain: (loops.depth(chain), len(chain))), answering=frozenset(row.sender for row in rows))
 
 
 def _chain(sender: str, asked: Row | None, prompt: Prompt | None) -> list[str]:

@@ -13,7 +13,7 @@ from covey.base.rings import tasks_of
 from covey.messages.model import TASK_LEVEL_S, order_of
 from covey.messages.sending import lock_id
 from covey.store import Row, Transaction, locking, statement
-from covey.tasks import reading, repeating
+from covey.tasks import making, reading, repeating
 from covey.tasks.model import CheckedTask, Task, TaskDraft, check, queue_of
 
 ADD = statement(__package__, "add")
@@ -45,7 +45,7 @@ def add(
 ) -> Task:
     """The task, stored and queued, or blocked by what it needs; a known id or an open dedupeKey answers with the first one (T3, K6).
 
-    `parent` is set by a split, `schedule` by a schedule, `visited` by the turn that made it.
+    `parent` is set by a split, `schedule` by a schedule, `visited` by the turn that made it; else it is what the agent has in hand.
 
     Raises:
         Invalid, TooLarge: The draft is of the wrong form.
@@ -53,6 +53,7 @@ def add(
         Forbidden: It says that somebody else made it.
         Unknown, Gone: There is no such agent; NotFound: no such dependency.
         Cycle: Its dependencies close a circle; the path is said (K3).
+        TooMany, TooDeep: The agent may make no more, or the chain of work has gone on for too long.
     """
     checked = check(draft)
     _check_creator(draft, by)
@@ -60,6 +61,10 @@ def add(
     if known is not None:
         return known
     _check_goal(tx, draft, checked)
+    if origin is None:
+        making.check_open(tx, by)
+        visited = visited or making.in_hand(tx, by)
+    visited = making.chain(by, visited)
     ident = draft.task_id or tx.new_id("task")
     needs = needed(tx, ident, draft.dependencies, parent)
     failed = next((need for need in needs if need.state in ("failed", "cancelled")), None)
@@ -191,7 +196,7 @@ def _store(
         deadline=draft.deadline,
         estimated_s=checked.estimated_s,
         max_attempts=draft.max_attempts,
-        visited=msgspec.json.encode([*visited, by.name] if by.kind == "agent" else visited).decode(),
+        visited=msgspec.json.encode(visited).decode(),
         traceparent=span.header if span is not None else draft.traceparent,
         digest=checked.digest,
     )
