@@ -40,9 +40,9 @@ VOTES: list[tuple[dict[str, Any], str]] = [
 @rule("Q2")
 @pytest.mark.parametrize(("given", "field"), RUNS)
 async def test_a_run_of_the_wrong_types_is_refused_with_its_field(given: dict[str, Any], field: str, tmp_path: Path) -> None:
+    words: dict[str, Any] = {"goal": "g", "strict": False, "timeout_s": 0} | given
     async with Fleet.open(tmp_path, environ={}) as fleet:
         with pytest.raises(Invalid) as refused:
-            words: dict[str, Any] = {"goal": "g", "strict": False, "timeout_s": 0} | given
             await asyncio.wait_for(fleet.supervise(**words), 10)
     assert refused.value.field == field
 
@@ -50,8 +50,8 @@ async def test_a_run_of_the_wrong_types_is_refused_with_its_field(given: dict[st
 @rule("Q4")
 @pytest.mark.parametrize(("given", "field"), VOTES)
 async def test_a_vote_of_the_wrong_types_is_refused_with_its_field(given: dict[str, Any], field: str, tmp_path: Path) -> None:
+    words: dict[str, Any] = {"topic": "t", "voters": ["coder"], "options": ["A", "B"]} | given
     async with Fleet.open(tmp_path, environ={}) as fleet:
         with pytest.raises(Invalid) as refused:
-            words: dict[str, Any] = {"topic": "t", "voters": ["coder"], "options": ["A", "B"]} | given
             await asyncio.wait_for(fleet.vote(**words), 10)
     assert refused.value.field == field

@@ -386,7 +386,8 @@ def test_mail_of_any_content_in_a_workers_inbox_does_not_end_a_workflow() -> Non
     boss = SupervisorAgent("boss", mail)
     boss.register_worker("worker", ["execute"])
     assert boss.run_workflow({"id": "t"})["success"]
-    assert [each.content for each in mail.receive("worker")] == ["look here"]
+    left: list[object] = [each.content for each in mail.receive("worker")]
+    assert left == ["look here"]
     hands = HandoffProtocol(mail)
 
     def answer_offer() -> None:
