@@ -327,3 +327,161 @@ def test_what_can_not_get_better_is_not_tried_again_and_nobody_is_said_aloud() -
     assert [handler.handle_failure("one", "t", "no")["action"] for _ in range(3)] == ["retry", "retry", "reroute"]
     with pytest.raises(Invalid, match=r"max_retries is 0"):
         AgentFailureHandler(AgentCommunication(), max_retries=0)
+
+
+@rule("Q1")
+def test_an_inbox_that_was_read_is_empty_and_takes_no_room() -> None:
+    mail = AgentCommunication()
+    mail.send(message())
+    mail.receive("b")
+    assert mail.inbox["b"] == []
+    assert mail.inbox["nobody"] == []
+    assert dict(mail.inbox) == {}
+
+
+@rule("Q1", "M2")
+def test_a_priority_that_is_none_is_refused_and_the_fleets_words_order_mail_too() -> None:
+    mail = AgentCommunication()
+    for bad in ("asap", None, float("nan"), [1]):
+        with pytest.raises(Invalid, match="higher for more urgent, or urgent, high, medium, low") as refused:
+            mail.send(AgentMessage("a", "b", MessageType.ALERT, {}, priority=bad))  # type: ignore[arg-type]
+        assert refused.value.field == "priority"
+    given: list[int | str] = ["low", 0, "urgent", 1]
+    for priority in given:
+        mail.send(AgentMessage("a", "b", MessageType.ALERT, {}, priority=priority))
+    assert [each.priority for each in mail.receive("b")] == ["urgent", 1, 0, "low"]
+
+
+@rule("Q1", "M6")
+def test_one_full_inbox_keeps_a_broadcast_from_nobody_else() -> None:
+    mail = AgentCommunication(inbox=1)
+    mail.send(message(to="b"))
+    with pytest.raises(InboxFull, match="the inbox of b is full") as refused:
+        mail.broadcast("a", MessageType.ALERT, {}, ["b", "c"])
+    assert refused.value.field == "receivers"
+    assert len(mail.receive("c")) == 1
+
+
+@rule("Q2")
+@pytest.mark.parametrize("full", ["worker", "boss"])
+def test_mail_that_nobody_reads_neither_ends_a_workflow_nor_keeps_a_worker_busy(full: str) -> None:
+    mail = AgentCommunication(inbox=1)
+    mail.send(message(to=full))
+    boss = SupervisorAgent("boss", mail)
+    boss.register_worker("worker", ["execute"])
+    run = boss.run_workflow({"id": "t"})
+    assert run["success"] is (full == "boss")
+    assert ("InboxFull" in run["subtask_results"][0].get("error", "")) is (full == "worker")
+    assert boss.workers["worker"]["status"] == "available"
+    if full == "worker":
+        with pytest.raises(InboxFull):
+            boss.assign_task({"id": "t"}, "worker")
+        assert boss.workers["worker"]["status"] == "available"
+
+
+@rule("Q2")
+def test_mail_of_any_content_in_a_workers_inbox_does_not_end_a_workflow() -> None:
+    mail = AgentCommunication()
+    mail.send(AgentMessage("x", "worker", MessageType.ALERT, "look here"))  # type: ignore[arg-type]
+    boss = SupervisorAgent("boss", mail)
+    boss.register_worker("worker", ["execute"])
+    assert boss.run_workflow({"id": "t"})["success"]
+    left: list[object] = [each.content for each in mail.receive("worker")]
+    assert left == ["look here"]
+    hands = HandoffProtocol(mail)
+
+    def answer_offer() -> None:
+        offer = mail.take("b", lambda each: True, 10)
+        assert offer is not None
+        for answer in ("received", None, {"status": "handoff_received", "handoff_id": offer.message_id}):
+            mail.send(AgentMessage("b", "a", MessageType.RESPONSE, answer))  # type: ignore[arg-type]
+
+    receiver = threading.Thread(target=answer_offer)
+    receiver.start()
+    assert hands.transfer_with_state("a", "b", {}, {}, timeout_s=10)
+    receiver.join(10)
+
+
+@rule("Q2")
+@pytest.mark.parametrize(("result", "said"), [(None, "the result is a NoneType"), ({"success": True, "at": {1}}, r"result.at is a set")])
+def test_an_answer_of_the_wrong_form_is_its_workers_failure(result: Any, said: str) -> None:
+    boss = SupervisorAgent("boss", AgentCommunication(strict=True), perform=lambda worker, subtask: result)
+    boss.register_worker("worker", ["execute"])
+    run = boss.run_workflow({"id": "t"})
+    assert not run["success"]
+    assert said in run["subtask_results"][0]["error"]
+    assert boss.workers["worker"]["status"] == "available"
+    assert boss.workers["worker"]["metrics"]["tasks_completed"] == 0
+
+
+@rule("Q2")
+def test_workflows_of_several_threads_share_a_worker_one_at_a_time() -> None:
+    at_work = threading.Lock()
+    together: list[str] = []
+    both = threading.Barrier(4)
+
+    def perform(worker: str, subtask: dict[str, Any]) -> dict[str, Any]:
+        if not at_work.acquire(blocking=False):
+            together.append(worker)
+        else:
+            threading.Event().wait(0.002)  # long enough for the others to ask for the same worker
+            at_work.release()
+        return {"success": True, "summary": subtask["type"]}
+
+    boss = SupervisorAgent("boss", AgentCommunication(), perform=perform, strict=True)
+    boss.register_worker("worker", ["search", "analyze", "synthesize"])
+    runs: list[dict[str, Any]] = []
+
+    def work() -> None:
+        both.wait(10)
+        runs.append(boss.run_workflow({"type": "research"}))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert [run["success"] for run in runs] == [True] * 4
+    assert together == []
+    assert boss.workers["worker"]["metrics"]["tasks_completed"] == 12
+
+
+@rule("Q2")
+def test_a_workflow_inside_a_workers_own_work_does_not_wait_for_itself() -> None:
+    def perform(worker: str, subtask: dict[str, Any]) -> dict[str, Any]:
+        return boss.run_workflow({"id": "inner"})
+
+    boss = SupervisorAgent("boss", AgentCommunication(), perform=perform)
+    boss.register_worker("worker", ["execute"])
+    run = boss.run_workflow({"id": "outer"})
+    assert "all are busy" in run["subtask_results"][0]["error"]
+
+
+@rule("Q1")
+def test_a_text_where_a_list_is_asked_for_is_not_taken_for_its_letters() -> None:
+    mail = AgentCommunication()
+    with pytest.raises(Invalid, match="capabilities is a text"):
+        SupervisorAgent("boss", mail).register_worker("worker", "search")
+    with pytest.raises(Invalid, match="backups is a text"):
+        AgentFailureHandler(mail, backups="bc")
+    with pytest.raises(Invalid, match="agents is a text"):
+        ConsensusManager().initiate_vote("t", "ab", ["A"])
+    with pytest.raises(Invalid, match="options is a text"):
+        ConsensusManager().initiate_vote("t", ["a"], "AB")
+
+
+@rule("Q3")
+@pytest.mark.parametrize("field", ["state", "task"])
+def test_a_handoff_of_what_is_no_object_names_the_field(field: str) -> None:
+    given: dict[str, Any] = {"state": {}, "task": {}} | {field: [1]}
+    with pytest.raises(Invalid, match=f"{field} is a list") as refused:
+        HandoffProtocol(AgentCommunication()).transfer_with_state("a", "b", **given)
+    assert refused.value.field == field
+
+
+@rule("Q5")
+@pytest.mark.parametrize("retries", [0, 1.5, "3", True, None])
+def test_retries_are_a_whole_number(retries: Any) -> None:
+    with pytest.raises(Invalid) as refused:
+        AgentFailureHandler(AgentCommunication(), max_retries=retries)
+    assert refused.value.field == "max_retries"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.teams import ConsensusManager
+from covey.teams import ConsensusManager, voting
 from covey.teams.counting import Ballot, InvalidBallot, count
 from covey.teams.voting import UnknownTopic, VoteClosed
 from tests.rules import rule
@@ -171,3 +171,39 @@ def test_a_debate_tells_who_changed_without_a_new_argument() -> None:
         votes.next_round("t")
     with pytest.raises(InvalidBallot, match=r"argument is empty"):
         votes.argue("t", "a", " ")
+
+
+@rule("Q4")
+@pytest.mark.parametrize("expertise", [1.7e308, 1_000_001, -1, math.nan, math.inf, "2", True])
+def test_an_expertise_whose_sum_could_overflow_is_refused(expertise: float) -> None:
+    with pytest.raises(InvalidBallot, match=r"a number from 0 to 1,000,000") as refused:
+        vote(a=expertise)
+    assert refused.value.field == "expertise.a"
+
+
+@rule("Q4")
+def test_words_of_another_type_are_refused_with_their_field() -> None:
+    votes = vote()
+    with pytest.raises(InvalidBallot, match="selection is None; it may be 'A'"):
+        votes.submit_vote("t", "a", None, 1.0)  # type: ignore[arg-type]
+    with pytest.raises(InvalidBallot, match=r"options\[0\] is 1"):
+        votes.initiate_vote("t", ["a"], [1])  # type: ignore[list-item]
+    for quorum in (0.5, "1", True, 4, -1):
+        with pytest.raises(InvalidBallot, match="whole number from 0 to 3, the number of voters"):
+            vote(quorum=quorum)  # type: ignore[arg-type]
+
+
+@rule("Q1")
+def test_the_oldest_votes_are_forgotten_closed_ones_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voting, "MOST_TOPICS", 2)
+    votes = ConsensusManager()
+    for topic in ("one", "two"):
+        votes.initiate_vote(topic, ["a"], ["A"])
+    votes.close("two")
+    votes.initiate_vote("three", ["a"], ["A"])
+    assert list(votes.votes) == list(votes.debates) == ["one", "three"]
+    votes.initiate_vote("three", ["a"], ["A"])
+    votes.initiate_vote("four", ["a"], ["A"])
+    assert list(votes.votes) == ["three", "four"]
+    with pytest.raises(UnknownTopic):
+        votes.close("one")

@@ -12,9 +12,9 @@ from covey.app import handing, teaming, voting
 from covey.app.opening import open_store, prepare
 from covey.base.clock import Clock, SystemClock
 from covey.base.config import load
-from covey.base.errors import Failed
+from covey.base.errors import Failed, Invalid
 from covey.base.settings import Settings
-from covey.base.wire import convert
+from covey.base.wire import checked
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.model import Draft, Message, Receipt, draft
@@ -31,6 +31,7 @@ from covey.teams.votes.model import Result, VoteDraft
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 LOOK_S = 0.1
 """How often a waiting call looks; the store is on this machine or near."""
 
@@ -174,8 +175,8 @@ class Fleet:
         Raises:
             CoveyError: As `teams.votes.opening.open_vote`.
         """
-        draft = VoteDraft(topic=topic, voters=list(voters), options=list(options), **more)
-        return await voting.hold(self.store, self._clock, draft, _caller(by), on_progress)
+        draft = VoteDraft(topic=topic, voters=_listed("voters", voters), options=_listed("options", options), **more)
+        return await voting.hold(self.store, self._clock, checked(draft), _caller(by), on_progress)
 
     async def supervise(
         self,
@@ -202,10 +203,10 @@ class Fleet:
         Raises:
             CoveyError: As `teams.runs.starting.start`.
         """
-        cut = [convert(Part, {"description": part} if isinstance(part, str) else part) for part in parts]
-        named = list(workers) if workers is not None else None
+        cut: list[Any] = [Part(description=part) if isinstance(part, str) else part for part in _listed("parts", parts)]
+        named = _listed("workers", workers) if workers is not None else None
         draft = TeamDraft(goal=goal, workers=named, type=type, mode=mode, strict=strict, parts=cut, **more)
-        return await teaming.supervise(self.store, self._clock, draft, _caller(by), on_progress, timeout_s)
+        return await teaming.supervise(self.store, self._clock, checked(draft), _caller(by), on_progress, timeout_s)
 
     async def team(self, team_id: str) -> TeamRun:
         """One team run as it stands."""
@@ -234,3 +235,10 @@ def _caller(by: str | None) -> Caller:
 
 def _now(tx: Transaction) -> float:
     return tx.now
+
+
+def _listed(field: str, given: Sequence[T]) -> list[T]:
+    """The list that was given; a text is none, though Python takes it for one of its letters."""
+    if isinstance(given, str):
+        raise Invalid(f"{field} is a text; give a list.", field=field)
+    return list(given)

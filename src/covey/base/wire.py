@@ -64,6 +64,19 @@ def convert(kind: type[T], value: Any, *, strict: bool = True) -> T:
         raise Invalid("the request has a number that is too large for its field.", field="") from error
 
 
+def checked(draft: T) -> T:
+    """The draft that a program made, held to its types as if it had come in by a door.
+
+    Raises:
+        Invalid: `field` is the path of what is of another type.
+    """
+    try:
+        plain = msgspec.to_builtins(draft)
+    except TypeError as error:
+        raise Invalid(f"the request holds what is no JSON: {error}. Nothing was stored.", field="") from error
+    return convert(type(draft), plain)
+
+
 def _refuse(said: str) -> NoReturn:
     match = _PLACE.match(said)
     what = match["what"] if match else said

@@ -13,6 +13,7 @@ Status = Literal["no_votes", "no_quorum", "tie", "complete"]
 CLOSE = 1e-9
 """Scores that differ by no more are a tie: what lies between them is the arithmetic's own noise."""
 MOST_OPTIONS = 100
+MOST_EXPERTISE = 1_000_000.0
 
 
 class InvalidBallot(Invalid, ValueError):
@@ -87,6 +88,11 @@ def options_of(options: Sequence[str]) -> list[str]:
     Raises:
         InvalidBallot: Fewer than one, more than 100, an empty one, or two that are the same.
     """
+    if isinstance(options, str):
+        raise InvalidBallot("options is a text; give a list of them.", field="options")
+    for place, option in enumerate(options):
+        if not _is_text(option):
+            raise InvalidBallot(f"options[{place}] is {option!r}, which is no text; give texts.", field="options")
     found = [same(option) for option in options]
     if not found or len(found) > MOST_OPTIONS:
         raise InvalidBallot(f"options has {len(found)} entries; give 1 to {MOST_OPTIONS}.", field="options")
@@ -104,9 +110,9 @@ def selection_of(selection: str, options: Sequence[str]) -> str:
     Raises:
         InvalidBallot: It is not one of those listed.
     """
-    chosen = same(selection)
-    if chosen not in options:
-        raise InvalidBallot(f"selection is {selection[:200]!r}; it may be {', '.join(map(repr, options))}.", field="selection")
+    chosen = same(selection) if _is_text(selection) else None
+    if chosen is None or chosen not in options:
+        raise InvalidBallot(f"selection is {repr(selection)[:200]}; it may be {', '.join(map(repr, options))}.", field="selection")
     return chosen
 
 
@@ -122,7 +128,7 @@ def confidence_of(confidence: float) -> float:
 
 
 def expertise_of(expertise: Mapping[str, float], voters: Sequence[str]) -> dict[str, float]:
-    """The expertise factors, each a finite number that is not negative.
+    """The expertise factors, each a number from 0 to a million, so that no sum of weights overflows.
 
     Raises:
         InvalidBallot: One is not, or is that of somebody who has no vote.
@@ -130,9 +136,25 @@ def expertise_of(expertise: Mapping[str, float], voters: Sequence[str]) -> dict[
     for voter, factor in expertise.items():
         if voter not in voters:
             raise InvalidBallot(f"expertise names {voter!r}, who has no vote; the voters are {', '.join(voters)}.", field="expertise")
-        if not _is_number(factor) or not (math.isfinite(factor) and factor >= 0):
-            raise InvalidBallot(f"expertise.{voter} is {factor!r}; give a finite number that is not negative.", field=f"expertise.{voter}")
+        if not _is_number(factor) or not 0 <= factor <= MOST_EXPERTISE:
+            raise InvalidBallot(
+                f"expertise.{voter} is {factor!r}; give a number from 0 to {MOST_EXPERTISE:,.0f}.", field=f"expertise.{voter}"
+            )
     return {voter: float(factor) for voter, factor in expertise.items()}
+
+
+def check_whole(field: str, number: object, most: int, what: str) -> None:
+    """Refuse what is no whole number from 0 to `most`, which is `what`.
+
+    Raises:
+        InvalidBallot: It is not.
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= most:
+        raise InvalidBallot(f"{field} is {number!r}; give a whole number from 0 to {most}, {what}.", field=field)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _is_number(value: object) -> bool:

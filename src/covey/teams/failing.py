@@ -32,8 +32,10 @@ class AgentFailureHandler:
         strict: bool = False,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        if max_retries < 1:
+        if not _is_count(max_retries):
             raise Invalid(f"max_retries is {max_retries!r}; give a whole number from 1 on.", field="max_retries")
+        if isinstance(backups, str):
+            raise Invalid("backups is a text; give a list of agents.", field="backups")
         self.communication = communication
         self.max_retries = max_retries
         self.backups = list(backups)
@@ -92,3 +94,7 @@ class AgentFailureHandler:
             if name != failed_agent and phase(self._breakers.get(name, CLOSED), now) == "closed":
                 return name
         return None if self.strict or self.backups else UNKNOWN_BACKUP
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

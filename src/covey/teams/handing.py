@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from covey.base.errors import Invalid
 from covey.base.wire import check_json
-from covey.teams.mail import AgentCommunication, AgentMessage, MessageType
+from covey.teams.mail import AgentCommunication, AgentMessage, MessageType, said
 
 ACK_S = 0.1
 RECEIVED = "handoff_received"
@@ -39,8 +40,11 @@ class HandoffProtocol:
         An acknowledgement of another offer, one that was there before, or one of somebody else counts for nothing.
 
         Raises:
-            Invalid: The state or the task is no JSON; `field` is the path of what is not. Nothing was sent.
+            Invalid: The state or the task is no JSON object; `field` is the path of what is not. Nothing was sent.
         """
+        for name, given in (("state", state), ("task", task)):
+            if not isinstance(given, dict):
+                raise Invalid(f"{name} is a {type(given).__name__}; give an object.", field=name)
         check_json(state, "state")
         check_json(task, "task")
         context = {"task_state": state, "task_details": task, "progress": state.get("progress", 0)}
@@ -52,6 +56,6 @@ class HandoffProtocol:
         def acknowledges(each: AgentMessage) -> bool:
             if each.message_type != MessageType.RESPONSE or each.sender != to_agent or each.message_id in there:
                 return False
-            return each.content.get("status") == RECEIVED and each.content.get("handoff_id", offer.message_id) == offer.message_id
+            return said(each, "status") == RECEIVED and said(each, "handoff_id") in (None, offer.message_id)
 
         return self.communication.take(from_agent, acknowledges, timeout_s) is not None

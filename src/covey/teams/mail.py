@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ INBOX = 10_000
 """So many messages may wait for one agent."""
 HISTORY = 10_000
 """So many of the latest are remembered."""
+_LEVELS = {"urgent": 2, "high": 1, "medium": 0, "low": -1}
 
 
 class MessageType(Enum):
@@ -35,7 +37,7 @@ def _new_id() -> str:
 
 @dataclass(slots=True)
 class AgentMessage:
-    """A message from one agent to another. `priority`: 0 is usual, higher is more urgent; `timestamp`: Unix seconds."""
+    """A message from one agent to another. `priority`: 0 is usual, higher more urgent; or the fleet's word."""
 
     sender: str
     receiver: str
@@ -44,11 +46,18 @@ class AgentMessage:
     timestamp: float = field(default_factory=time.time)
     message_id: str = field(default_factory=_new_id)
     requires_response: bool = False
-    priority: int = 0
+    priority: int | str = 0
 
 
 class InboxFull(Conflict, ValueError):
     """An agent does not read its mail, and no more is taken for it."""
+
+
+class _Inboxes(dict[str, list[AgentMessage]]):
+    """The inboxes by agent; one that was read is empty, and takes no room."""
+
+    def __missing__(self, agent_id: str) -> list[AgentMessage]:
+        return []
 
 
 class AgentCommunication:
@@ -59,7 +68,7 @@ class AgentCommunication:
     """
 
     def __init__(self, *, inbox: int = INBOX, history: int = HISTORY, strict: bool = False) -> None:
-        self.inbox: dict[str, list[AgentMessage]] = {}
+        self.inbox: dict[str, list[AgentMessage]] = _Inboxes()
         self.outbox: list[AgentMessage] = []
         self.message_history: list[AgentMessage] = []
         self.strict = strict
@@ -72,8 +81,10 @@ class AgentCommunication:
 
         Raises:
             InboxFull: So much waits there that no more is taken; nothing was sent.
-            Invalid: With `strict`: the content is no JSON; `field` is the path of what is not.
+            Invalid: The priority is none; with `strict`: the content is no JSON, `field` is the path of what is not.
         """
+        if not isinstance(message.priority, int):
+            _check_priority(message.priority)
         if self.strict:
             check_json(message.content, "content")
         with self._changed:
@@ -123,20 +134,40 @@ class AgentCommunication:
             del self.inbox[agent_id]
 
     def broadcast(self, sender: str, message_type: MessageType, content: dict[str, Any], receivers: Sequence[str]) -> None:
-        """Send the same to several agents, each once.
+        """Send the same to several agents, each once. One whose inbox is full does not keep it from the others.
 
         Raises:
-            Invalid: Nobody is named.
+            InboxFull: The agents that it names got nothing; all others did.
+            Invalid: The receivers are a text.
         """
+        full: list[str] = []
         if isinstance(receivers, str):
             raise Invalid("receivers is a text; give a list of agents.", field="receivers")
         for receiver in dict.fromkeys(receivers):
-            self.send(AgentMessage(sender, receiver, message_type, content))
+            try:
+                self.send(AgentMessage(sender, receiver, message_type, content))
+            except InboxFull:
+                full.append(receiver)
+        if full:
+            raise InboxFull(f"the inbox of {', '.join(full)} is full, and nothing went there; all others got it.", field="receivers")
+
+
+def said(message: AgentMessage, name: str) -> object:
+    """What the content has by a name; None where it has nothing by it, or is no object."""
+    content: object = message.content
+    return content.get(name) if isinstance(content, dict) else None
 
 
 def _in_order(messages: list[AgentMessage]) -> list[AgentMessage]:
     return sorted(messages, key=_urgency) if len(messages) > 1 else list(messages)
 
 
-def _urgency(message: AgentMessage) -> int:
-    return -message.priority
+def _urgency(message: AgentMessage) -> float:
+    priority = message.priority
+    return -(_LEVELS[priority] if isinstance(priority, str) else priority)
+
+
+def _check_priority(priority: object) -> None:
+    known = priority in _LEVELS if isinstance(priority, str) else isinstance(priority, float) and not math.isnan(priority)
+    if not known:
+        raise Invalid(f"priority is {priority!r}; give a number, higher for more urgent, or {', '.join(_LEVELS)}.", field="priority")

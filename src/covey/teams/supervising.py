@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from covey.base.errors import Unknown
+from covey.base.errors import Invalid, Unknown
+from covey.base.wire import check_json
 from covey.teams.decomposing import SUCCESS_AT, aggregated, subtasks_of
 from covey.teams.failing import AgentFailureHandler
-from covey.teams.mail import AgentCommunication, AgentMessage, MessageType
+from covey.teams.mail import AgentCommunication, AgentMessage, InboxFull, MessageType, said
 
 Perform = Callable[[str, dict[str, Any]], dict[str, Any]]
 """What a worker does: its id and the sub-task in; a result with `success`, `summary` and whatever else it found out."""
 TRIES = 3
 """So many workers are tried on one sub-task."""
+WAIT_S = 60.0
+"""So long a workflow waits for a worker that another thread's workflow keeps busy."""
 _KEPT = 10_000
 
 
@@ -53,9 +57,18 @@ class SupervisorAgent:
         self._failures = failures
         self._now = now
         self._lock = threading.RLock()
+        self._freed = threading.Condition(self._lock)
+        self._held: dict[str, int] = {}
+        """Who is at work in a workflow, and in which thread."""
 
     def register_worker(self, worker_id: str, capabilities: Sequence[str]) -> None:
-        """Have a worker, with what it is capable of. One that is registered again keeps what it has done."""
+        """Have a worker, with what it is capable of. One that is registered again keeps what it has done.
+
+        Raises:
+            Invalid: The capabilities are a text.
+        """
+        if isinstance(capabilities, str):
+            raise Invalid("capabilities is a text; give a list of them.", field="capabilities")
         with self._lock:
             before = self.workers.get(worker_id)
             metrics = before["metrics"] if before else {"tasks_completed": 0, "avg_response_time": 0.0}
@@ -104,20 +117,20 @@ class SupervisorAgent:
 
         Raises:
             UnknownWorker: There is no such worker.
+            InboxFull, Invalid: The request can't be sent; the worker is as it was.
         """
+        request = AgentMessage(
+            sender=self.name,
+            receiver=worker_id,
+            message_type=MessageType.REQUEST,
+            content={"action": "execute_task", "task": subtask},
+            requires_response=True,
+            priority=subtask.get("priority", 0),
+        )
         with self._lock:
             info = self._info(worker_id)
+            self._send(request)
             info.update(status="busy", current_task=subtask.get("id"))
-        self._send(
-            AgentMessage(
-                sender=self.name,
-                receiver=worker_id,
-                message_type=MessageType.REQUEST,
-                content={"action": "execute_task", "task": subtask},
-                requires_response=True,
-                priority=subtask.get("priority", 0),
-            )
-        )
 
     def aggregate_results(self, subtask_results: list[dict[str, Any]]) -> dict[str, Any]:
         """What the results come to: `results`, `summary`, `quality_score`."""
@@ -138,7 +151,7 @@ class SupervisorAgent:
         result: dict[str, Any] = {}
         while len(tried) < TRIES:
             try:
-                worker = self.select_worker(subtask, without=tried)
+                worker = self._claim(subtask, tried)
             except UnknownWorker:
                 if not tried:
                     raise
@@ -149,30 +162,70 @@ class SupervisorAgent:
                 break
         return result
 
+    def _claim(self, subtask: dict[str, Any], tried: list[str]) -> str:
+        """A worker that is this workflow's until its try is over; nobody else's workflow picks it meanwhile.
+
+        Raises:
+            UnknownWorker: As `select_worker`, and there is nobody to wait for either.
+        """
+        ends = time.monotonic() + WAIT_S
+        with self._freed:
+            while True:
+                try:
+                    worker = self.select_worker(subtask, without=tried)
+                except UnknownWorker:
+                    if tried or not self._others_hold(subtask) or not self._freed.wait(max(0.0, ends - time.monotonic())):
+                        raise
+                    continue
+                self.workers[worker].update(status="busy", current_task=subtask.get("id"))
+                self._held[worker] = threading.get_ident()
+                return worker
+
+    def _others_hold(self, subtask: dict[str, Any]) -> bool:
+        """Whether somebody who could do it is at work in another thread's workflow; what this thread holds won't be freed by waiting."""
+        wanted, here = subtask.get("type", "general"), threading.get_ident()
+        return any(
+            thread != here and (not self.strict or wanted in self.workers[name]["capabilities"]) for name, thread in self._held.items()
+        )
+
     def _ask(self, worker: str, subtask: dict[str, Any]) -> dict[str, Any]:
         """One worker's try: its request, what it did, its response. Mail that others sent meanwhile stays where it is."""
-        self.assign_task(subtask, worker)
         began = self._now()
         response: dict[str, Any] | None = None
         try:
-            response = self._simulate_worker_response(worker, subtask)
-        except Exception as error:  # noqa: BLE001 - whatever a worker fails with is its result
-            what = f"{type(error).__name__}: {error}"
-            response = {"success": False, "error": what, "worker": worker, "subtask_type": subtask.get("type")}
+            self.assign_task(subtask, worker)
+            response = self._result(worker, subtask)
+        except InboxFull as full:
+            response = _failed(worker, subtask, full)
         finally:
             self._over(worker, self._now() - began, success=bool(response and response.get("success")))
         if self._failures is not None and not response.get("success"):
             self._failures.handle_failure(worker, str(subtask.get("id")), str(response.get("error") or "it reported no success"))
-        self.communication.take(worker, lambda each: each.content.get("task") is subtask)
+        self.communication.take(worker, lambda each: said(each, "task") is subtask)
         answer = AgentMessage(sender=worker, receiver=self.name, message_type=MessageType.RESPONSE, content=response)
-        self.communication.send(answer)
-        taken = self.communication.take(self.name, lambda each: each.message_id == answer.message_id)
-        return taken.content if taken is not None else response
+        with contextlib.suppress(InboxFull):  # what others left unread there does not make the result undone
+            self.communication.send(answer)
+            self.communication.take(self.name, lambda each: each.message_id == answer.message_id)
+        return response
+
+    def _result(self, worker: str, subtask: dict[str, Any]) -> dict[str, Any]:
+        """What a worker answers; whatever it fails with is its result, and so is an answer of the wrong form."""
+        try:
+            response: object = self._simulate_worker_response(worker, subtask)
+            if not isinstance(response, dict):
+                raise Invalid(f"the result is a {type(response).__name__}; give an object with success and summary.", field="result")
+            if self.communication.strict:
+                check_json(response, "result")
+        except Exception as error:  # noqa: BLE001 - whatever a worker fails with is its result
+            return _failed(worker, subtask, error)
+        return response
 
     def _over(self, worker: str, seconds: float, *, success: bool) -> None:
         with self._lock:
             info = self._info(worker)
             info.update(status="available", current_task=None)
+            self._held.pop(worker, None)
+            self._freed.notify_all()
             if not success:
                 return
             metrics = info["metrics"]
@@ -198,3 +251,8 @@ class SupervisorAgent:
 
     def _send(self, message: AgentMessage) -> None:
         self.communication.send(message)
+
+
+def _failed(worker: str, subtask: dict[str, Any], error: Exception) -> dict[str, Any]:
+    what = f"{type(error).__name__}: {error}"
+    return {"success": False, "error": what, "worker": worker, "subtask_type": subtask.get("type")}

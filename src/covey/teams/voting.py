@@ -11,6 +11,8 @@ from covey.teams import counting
 from covey.teams.counting import Ballot, InvalidBallot
 
 MOST_ROUNDS = 5
+MOST_TOPICS = 10_000
+"""So many of the latest votes are kept."""
 Policy = Literal["none", "decider", "revote"]
 
 
@@ -52,18 +54,29 @@ class ConsensusManager:
         Raises:
             InvalidBallot: No or doubled voters, options that are not fit, a quorum that can't be reached.
         """
+        if isinstance(agents, str):
+            raise InvalidBallot("agents is a text; give a list of them.", field="agents")
         voters = list(agents)
-        if not voters or len(set(voters)) != len(voters):
-            raise InvalidBallot(f"agents is {voters!r}; name each voter once, and at least one.", field="agents")
-        if not 0 <= quorum <= len(voters):
-            raise InvalidBallot(f"quorum is {quorum!r}; give a whole number from 0 to {len(voters)}, the number of voters.", field="quorum")
+        if not voters or len(set(map(str, voters))) != len(voters):
+            raise InvalidBallot(f"agents is {agents!r}; name each voter once, and at least one.", field="agents")
+        counting.check_whole("quorum", quorum, len(voters), "the number of voters")
         rules = _Rules(counting.options_of(options), quorum, counting.expertise_of(expertise or {}, voters))
         with self._lock:
+            self._make_room(topic_id)
             self._rules[topic_id] = rules
             self._rounds[topic_id] = []
             self._closed.discard(topic_id)
             self.debates[topic_id] = []
             self.votes[topic_id] = [{"agent": each, "topic": topic_id, "options": rules.options, "status": "pending"} for each in voters]
+
+    def _make_room(self, topic_id: str) -> None:
+        """Forget the vote that was opened first once there are too many, so that a process may run for weeks."""
+        if topic_id in self._rules or len(self._rules) < MOST_TOPICS:
+            return
+        oldest = next((each for each in self._rules if each in self._closed), next(iter(self._rules)))
+        self._closed.discard(oldest)
+        for kept in (self._rules, self._rounds, self.debates, self.votes):
+            kept.pop(oldest, None)
 
     def submit_vote(self, topic_id: str, agent_id: str, selection: str, confidence: float) -> None:
         """Cast a ballot, or revise it while the vote is open.

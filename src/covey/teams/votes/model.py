@@ -69,8 +69,8 @@ def check(draft: VoteDraft) -> CheckedVote:
     for place, option in enumerate(draft.options):
         check_words(f"options[{place}]", option, OPTION_CHARS)
     options = counting.options_of(draft.options)
-    _check_whole("quorum", draft.quorum, len(draft.voters), "the number of voters")
-    _check_whole("debate", draft.debate, MOST_ROUNDS, "the most rounds")
+    counting.check_whole("quorum", draft.quorum, len(draft.voters), "the number of voters")
+    counting.check_whole("debate", draft.debate, MOST_ROUNDS, "the most rounds")
     if isinstance(draft.deadline_s, bool) or not math.isfinite(draft.deadline_s) or not 0 < draft.deadline_s <= LONGEST_S:
         raise InvalidBallot(f"deadlineS is {draft.deadline_s!r}; give seconds, more than 0 and at most {LONGEST_S:.0f}.", field="deadlineS")
     if draft.tie not in get_args(Tie):
@@ -102,11 +102,6 @@ def _check_voters(voters: Sequence[str]) -> None:
     for place, name in enumerate(voters):
         if name in voters[:place]:
             raise InvalidBallot(f"voters[{place}] is {name!r}, who is there already; each voter is named once.", field="voters")
-
-
-def _check_whole(field: str, number: object, most: int, what: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= most:
-        raise InvalidBallot(f"{field} is {number!r}; give a whole number from 0 to {most}, {what}.", field=field)
 
 
 def due_of(now: float, deadline: float, round_: int, last: int) -> float:
