@@ -12,7 +12,7 @@ import pytest
 from covey.agents import configuring, roster
 from covey.agents.model import as_agent
 from covey.api import shapes
-from covey.base.settings import AgentSettings, BrainSettings, ProjectSettings
+from covey.base.settings import AgentSettings, BrainSettings, ProjectSettings, Settings
 from covey.messages import handling, indexing, sending
 from covey.messages.model import MAX_ATTEMPTS, draft
 from covey.nodes import records
@@ -69,11 +69,36 @@ async def test_one_call_stops_the_whole_fleet_and_one_resumes_it(world: World) -
 
 
 @rule("H7a")
-async def test_a_restart_is_asked_of_the_node(world: World) -> None:
+async def test_a_restart_is_asked_of_the_node(world: World, clock: ManualClock) -> None:
+    await world.store.write(records.register, "here", host="here", pid=1, start_ticks=1, boot_id="b", version="1")
     answer = await post(world, "/agents/coder/restart", {"reason": "new brain"})
     assert (answer.status_code, answer.json()) == (202, {"agent": "coder", "asked": True})
     (event, *_) = await world.store.read(events.of_agent, "coder")
     assert (event.kind, event.data["by"], event.data["reason"]) == ("agent.restart_asked", "operator", "new brain")
+    clock.at += records.LOST_S
+    assert (await post(world, "/agents/coder/restart")).status_code == 503, "a node that is lost starts nobody"
+
+
+@rule("H7a")
+async def test_a_restart_that_nobody_would_do_is_refused_and_nothing_is_stored(world: World) -> None:
+    before = await world.store.read(events.last)
+    down = await post(world, "/agents/coder/restart")
+    assert (down.status_code, problem_of(down)["code"]) == (503, "not_running")
+    assert "the fleet is down" in problem_of(down)["detail"]
+    assert "`covey up`" in problem_of(down)["detail"]
+    assert (await post(world, "/agents/nobody/restart")).status_code == 404
+    assert (await post(world, "/agents/coder/restart", who="coder")).status_code == 403
+    assert await world.store.read(events.last) == before
+
+
+@rule("A5b", "H7a")
+async def test_an_external_agent_is_not_restarted(fleet: Store, clock: ManualClock) -> None:
+    outside = Settings(agents=(AgentSettings(id="guest", port=8001, brain=BrainSettings(kind="external")),))
+    await fleet.write(configuring.configure, outside)
+    await fleet.write(records.register, "here", host="here", pid=1, start_ticks=1, boot_id="b", version="1")
+    async with world_of(fleet, clock, outside) as world:
+        answer = await post(world, "/agents/guest/restart")
+        assert (answer.status_code, problem_of(answer)["code"]) == (409, "conflict")
 
 
 @rule("A1b")

@@ -128,6 +128,19 @@ def test_what_an_external_agent_had_to_do_is_others_while_it_is_away_and_its_own
     assert desk.hand(incidents.open_of, "coder") == []
 
 
+@rule("A5b", "H4")
+def test_what_waits_for_an_external_agent_that_never_calls_is_others_after_its_cadence_and_the_grace(desk: Desk) -> None:
+    with desk.hand.transaction() as tx:
+        tx.run(BRAINS, brain="external", id="coder")
+    desk.add("one")
+    wait(desk, 3600.0)
+    assert desk.hand(lending.down, BACK_S) == []
+    assert desk.hand(lending.give_away, ["coder"]) == {"coder": 0}
+    wait(desk, BACK_S)
+    assert desk.hand(lending.down, BACK_S) == ["coder"]
+    assert desk.hand(lending.give_away, ["coder"]) == {"coder": 1}
+
+
 @rule("H4")
 def test_what_was_lent_and_has_ended_is_forgotten_though_its_owner_never_comes_back(desk: Desk) -> None:
     first, second = desk.add("one"), desk.add("two")

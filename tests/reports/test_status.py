@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from covey.agents import configuring, living
+from covey.agents import configuring, external, living
 from covey.agents.model import THE_OPERATOR, THE_SYSTEM
 from covey.base.errors import Unknown
 from covey.base.settings import AgentSettings, BrainSettings, ProjectSettings, Settings
@@ -140,13 +141,32 @@ async def test_an_external_agent_is_away_once_it_was_not_seen_for_its_cadence(st
     outside = AgentSettings(id="claude", port=8001, brain=BrainSettings(kind="external"), cadence_s=100.0)
     await store.write(configuring.configure, Settings(agents=(outside,)))
     assert (await state(store, "claude"))["flags"]["away"]
-    await awake(store, "claude")
+    await store.write(external.seen, "claude")
     clock.at += 90
     found = await state(store, "claude")
     assert (found["flags"]["away"], found["status"]) == (False, "idle")
     clock.at += 20
     found = await state(store, "claude")
     assert (found["flags"]["away"], found["status"]) == (True, "idle")
+
+
+@rule("A5b", "A3")
+async def test_an_agent_that_becomes_external_is_away_at_once_whatever_its_process_did(fleet: Store, clock: ManualClock) -> None:
+    await awake(fleet)
+    await fleet.write(living.acted, "coder", messages=1)
+    await add(fleet, "Count", "coder")
+    assert (await state(fleet, "coder"))["status"] == "active"
+    agents = tuple(
+        msgspec.structs.replace(each, brain=BrainSettings(kind="external")) if each.id == "coder" else each for each in EIGHT.agents
+    )
+    await fleet.write(configuring.configure, msgspec.structs.replace(EIGHT, agents=agents))
+    found = await state(fleet, "coder")
+    assert (found["flags"]["away"], found["status"], found["lastHeartbeat"]) == (True, "idle", None)
+    await fleet.write(living.beat, "coder", pid=PID + 1)
+    assert (await state(fleet, "coder"))["flags"]["away"], "the last beats of its process are no calls of its own"
+    await fleet.write(external.seen, "coder")
+    found = await state(fleet, "coder")
+    assert (found["flags"]["away"], found["status"]) == (False, "active")
 
 
 async def test_the_fleet_says_of_each_agent_what_its_own_state_says(fleet: Store) -> None:

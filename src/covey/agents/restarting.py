@@ -18,8 +18,18 @@ def ask(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
         Forbidden: The caller is neither the operator nor the lead.
         Unknown, Gone: There is no such agent.
     """
+    check(tx, name, by)
+    tx.happened(ASKED, agent=name, by=by.name, reason=reason)
+    tx.ring("node")
+
+
+def check(tx: Transaction, name: str, by: Caller) -> None:
+    """Refuse who may not ask for this agent's restart.
+
+    Raises:
+        Forbidden: The caller is neither the operator nor the lead.
+        Unknown, Gone: There is no such agent.
+    """
     if not living.may_command(tx, by):
         raise Forbidden(f"{by.name} may not restart {name}: only the operator and the lead may.")
     roster.find(tx, name)
-    tx.happened(ASKED, agent=name, by=by.name, reason=reason)
-    tx.ring("node")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from covey.agents import configuring, living, restarting
+from covey.agents import configuring, living
 from covey.agents.configuring import Project
 from covey.api import views
 from covey.api.shapes import (
@@ -27,6 +27,7 @@ from covey.base.markers import servers
 from covey.doors.answer import Answer, shown
 from covey.doors.call import Call
 from covey.doors.operations import Nothing, get, post
+from covey.nodes import restarting
 from covey.reports import metrics, status, told
 from covey.reports.model import Why
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from covey.app import snapshot
+from covey.app import outer, snapshot
 from covey.app.buddy_duties import buddy_duties
 from covey.app.calling_off import is_called_off
 from covey.app.duties import Keeping, LockWatch, News, duties
@@ -87,6 +87,7 @@ async def run(settings: Settings, *, children: bool = True) -> int:
         await leaving.asked.wait()
         stop_listening()
         left = await node.stop()
+        outer.forget(settings)
     finally:
         await store.close()
         watchdog.stop()

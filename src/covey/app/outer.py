@@ -1,4 +1,7 @@
-"""What came from outside of covey.toml when the fleet was started: kept beside its data, so that all later reads see the same settings."""
+"""What came from outside of covey.toml when the fleet was started: kept beside its data, so that all later reads see the same settings.
+
+It stands as long as the node that was started so, or one that was started in its place; what a killed fleet left behind is not believed.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from typing import Any
 
 import msgspec
 
+from covey.app.node_spec import NODE
 from covey.app.opening import run_dir
 from covey.base.config.keys import FLEET
 from covey.base.config.origins import Origins, Outer, written
 from covey.base.config.source import FILE_NAME
+from covey.base.markers import marker
 from covey.base.settings import Settings
 
 _OUTER = "outer.json"
@@ -34,6 +39,12 @@ def remember(settings: Settings, flags: Mapping[str, object], environ: Mapping[s
     _write(run_dir(settings) / _ORIGINS, Kept(str(file), outer))
 
 
+def forget(settings: Settings) -> None:
+    """The fleet is down: what is started next goes by its own flags and environment."""
+    for name in (_OUTER, _ORIGINS):
+        (run_dir(settings) / name).unlink(missing_ok=True)
+
+
 def _write(path: Path, value: Any) -> None:
     part = path.with_suffix(f".{os.getpid()}")
     part.touch(mode=0o600)
@@ -42,7 +53,9 @@ def _write(path: Path, value: Any) -> None:
 
 
 def given(settings: Settings) -> dict[str, object]:
-    """What was kept, as flags."""
+    """What was kept, as flags; nothing where no node runs that it is about."""
+    if marker(run_dir(settings) / f"{NODE}.lock") is None:
+        return {}
     try:
         found: dict[str, object] = msgspec.json.decode((run_dir(settings) / _OUTER).read_bytes())
     except (FileNotFoundError, msgspec.DecodeError):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from covey.agents import roster
-from covey.app import snapshot
+from covey.app import outer, snapshot
 from covey.app.calling_off import call_off
 from covey.app.groups import own_ports
 from covey.app.noding import NODE
@@ -193,6 +193,7 @@ async def down(settings: Settings, say: Say) -> list[str]:
             async with asyncio.timeout(2 * settings.grace_s + LEAVING_S + NODE_S):
                 await Watch().exited(node.identity)
         await end(node.identity, grace_s=0.0, clock=clock)
+    outer.forget(settings)
     left = {each.identity: each for each in markers(run_dir(settings))}
     for each in left.values():
         say(f"{each.name} (pid {each.pid}) is ended")

@@ -168,6 +168,7 @@ def controller(reach: Reach) -> int:
     """Be the node, with no children; the exit code."""
     if _runs(reach, noding.NODE):
         return EX_OWN_INSTANCE
+    outer.forget(reach.settings)
     made_ready(reach.settings)
     noding.log_to_stderr()
     return asyncio.run(noding.run(reach.settings, children=False))

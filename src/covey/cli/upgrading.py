@@ -103,6 +103,7 @@ def _start_anew(reach: Reach, settings: Settings, progress: Progress) -> None:
         raise Failed(f"these could not be ended: {', '.join(left)}. End them, then run `covey up --detach`; the store is upgraded.")
     progress.say("starting the fleet")
     made_ready(settings)
+    outer.remember(settings, reach.flags, os.environ, reach.file)
     node = reach.run(ExecSpawner().spawn(node_spec(settings)))
     reach.run(wait_ready(settings, node, progress.part))
 

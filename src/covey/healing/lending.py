@@ -115,9 +115,11 @@ def _away(tx: Transaction, name: str) -> list[Incident]:
 
 
 def _is_away(tx: Transaction, owner: Agent) -> bool:
-    """Whether it is external and was not seen for its cadence (A5b)."""
-    seen = roster.vitals(tx, owner.id).seen_at if owner.brain == "external" else None
-    return seen is not None and is_away(seen, msgspec.convert(owner.settings, AgentSettings).cadence_s, tx.now)
+    """Whether it is external and was not seen for its cadence (A5b). One that never called has its cadence from its first day on."""
+    if owner.brain != "external":
+        return False
+    seen = roster.vitals(tx, owner.id).seen_at or owner.created_at
+    return is_away(seen, msgspec.convert(owner.settings, AgentSettings).cadence_s, tx.now)
 
 
 def _tell(tx: Transaction, incident: Incident, heirs: Counter[str], left: int) -> None:

@@ -110,6 +110,11 @@ def nodes(tx: Transaction) -> list[Row]:
     return tx.all(NODES)
 
 
+def any_lives(tx: Transaction) -> bool:
+    """Whether any node has neither ended nor been silent for so long that it is lost (N2)."""
+    return any(row.stopped_at is None and row.heartbeat_at > tx.now - LOST_S for row in tx.all(NODES))
+
+
 def shift_beats(tx: Transaction, seconds: float) -> None:
     """Store time stepped forward by so much: the nodes' heartbeats and the leader's lease move with it (T2)."""
     tx.run(SHIFT, seconds=seconds)

@@ -110,16 +110,16 @@ class Pulse(NamedTuple):
 
     @property
     def status(self) -> Status:
-        """Its status, derived from facts (A3)."""
+        """Its status, derived from facts (A3). Who is away has nobody at work on what waits for it (A5b)."""
         vitals = self.vitals
         facts = Facts(
             now=self.now,
             heartbeat_at=vitals.heartbeat_at,
-            last_active_at=vitals.last_active_at,
+            last_active_at=None if self.away else vitals.last_active_at,
             error=self.error,
             stalled=self.stall is not None,
             busy=bool(self.running) or self.mail_at_work > 0,
-            ready=self.ready,
+            ready=self.ready and not self.away,
             external=self.external,
         )
         return status_of(facts, self.stale_s)

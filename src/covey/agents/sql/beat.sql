@@ -1,2 +1,2 @@
 -- A heartbeat of the process that is this agent.
-UPDATE vitals SET heartbeat_at = :now, seen_at = :now WHERE agent = :agent AND pid = :pid
+UPDATE vitals SET heartbeat_at = :now WHERE agent = :agent AND pid = :pid

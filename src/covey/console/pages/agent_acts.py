@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from covey.agents import living, restarting, roster
+from covey.agents import living, roster
 from covey.agents.model import Caller
 from covey.base.errors import Conflict
 from covey.console.asking import Field, confirm
@@ -13,6 +13,7 @@ from covey.console.routes import Form, Operations, act, done, page
 from covey.doors.answer import Answer
 from covey.doors.call import Call
 from covey.doors.operations import Nothing
+from covey.nodes import restarting
 from covey.store import Transaction
 
 REASON = 500
@@ -63,11 +64,9 @@ def resume(tx: Transaction, name: str, by: Caller, _reason: str) -> str:
 
 def restart(tx: Transaction, name: str, by: Caller, reason: str) -> str:
     """A new process was asked for."""
-    node = roster.vitals(tx, name).node
-    if node is None:
-        raise Conflict(f"no node has {name}, so nobody would start it; `covey up` does.")
     restarting.ask(tx, name, by, reason)
-    return f"The node {node} was asked to start {name} anew; the story shows when it has."
+    node = roster.vitals(tx, name).node
+    return f"The node{f' {node}' if node else ''} was asked to start {name} anew; the story shows when it has."
 
 
 DEEDS = {
