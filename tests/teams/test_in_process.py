@@ -453,8 +453,12 @@ def test_a_workflow_inside_a_workers_own_work_does_not_wait_for_itself() -> None
 
     boss = SupervisorAgent("boss", AgentCommunication(), perform=perform)
     boss.register_worker("worker", ["execute"])
-    run = boss.run_workflow({"id": "outer"})
-    assert "all are busy" in run["subtask_results"][0]["error"]
+    runs: list[dict[str, Any]] = []
+    outer = threading.Thread(target=lambda: runs.append(boss.run_workflow({"id": "outer"})), daemon=True)
+    outer.start()
+    outer.join(10)
+    assert [run["success"] for run in runs] == [False], "it waited"
+    assert "all are busy" in runs[0]["subtask_results"][0]["error"]
 
 
 @rule("Q1")
