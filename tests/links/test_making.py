@@ -284,7 +284,7 @@ def test_a_call_for_an_agent_s_links_looks_at_so_many_peers_and_its_cursor_goes_
     settled(hand, links="none")
     hand(relinking.add, "coder", "ops", LinkChange(), THE_OPERATOR)
     monkeypatch.setattr(reading, "LOOKED_AT", 2)
-    pages, after = [], ""
+    pages, after = list[list[str]](), ""
     while len(pages) < len(LIMITED.agents):
         page = hand(reading.page, THE_OPERATOR, agent="coder", after=after)
         pages.append([item.id for item in page.items])
