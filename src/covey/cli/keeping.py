@@ -13,7 +13,8 @@ import click
 from covey.app.opening import engine_of, open_store, prepare
 from covey.base.errors import Conflict, Misconfigured
 from covey.cli import archiving, removing
-from covey.cli.examining import CHECKS, Finding, checked, has_store, of_config
+from covey.cli.examining import CHECKS, has_store
+from covey.cli.findings import Finding, checked, of_config
 from covey.cli.options import Named, here
 from covey.cli.output import Ended, Progress, coloured, print_json, table
 from covey.cli.probing import brains, isolation
