@@ -196,7 +196,7 @@ def test_a_file_that_can_t_be_written_leaves_all_as_it_was(home: Path, monkeypat
     give(home, "claude")
     before = tree(home)
     written: list[Path] = []
-    real = joining._write
+    real = joining.replace
 
     def once(path: Path, raw: bytes, mode: int) -> None:
         written.append(path)
@@ -204,7 +204,7 @@ def test_a_file_that_can_t_be_written_leaves_all_as_it_was(home: Path, monkeypat
             raise OSError(28, "No space left on device", str(path))
         real(path, raw, mode)
 
-    monkeypatch.setattr(joining, "_write", once)
+    monkeypatch.setattr(joining, "replace", once)
     with pytest.raises(Failed, match="all is as it was"):
         joining.join(seat.folder_of(), seat_of(home), joining_of(home))
     assert tree(home) == before
