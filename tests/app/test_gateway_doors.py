@@ -11,7 +11,7 @@ import pytest
 from covey.app import gateway, gateway_doors, groups
 from covey.base.errors import Misconfigured
 from covey.base.settings import Settings
-from covey.cli import examining
+from covey.cli import examining_ways
 from covey.doors.door import FleetDoor
 from covey.store import Store
 from tests.conftest import EIGHT
@@ -40,7 +40,7 @@ def test_a_gateway_runs_where_it_has_something_to_serve() -> None:
 
 def test_without_the_extras_there_is_no_gateway_and_the_doctor_says_how_to_get_one(nothing_installed: None) -> None:
     assert names(EIGHT)[-1:] == ["console"]
-    found = list(examining.gateway(EIGHT))
+    found = list(examining_ways.gateway(EIGHT))
     assert all(each.level == "ok" for each in found)
     assert any('pip install "covey[mcp]"' in each.text for each in found)
 

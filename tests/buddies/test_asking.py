@@ -12,8 +12,9 @@ import pytest
 from covey.agents import roster
 from covey.api.agent_port import make_app
 from covey.api.door import Door
+from covey.base.target import reached_by
 from covey.buddies.asking import Asker, Place, ask, ping
-from covey.buddies.calling import call, reached_by
+from covey.buddies.calling import call
 from covey.buddies.model import ANSWER_BYTES, Answer, Reply, Silence
 from covey.doors.serving import serve
 from covey.store import Store

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from covey.cli.reach import Reach
 from tests.cli.conftest import Covey
 from tests.rules import rule
 
@@ -59,6 +60,16 @@ def test_who_joins_is_told_of_a_changed_covey_toml_and_of_a_gateway_that_does_no
     assert 'pip install "covey[mcp]"' in done.err
     elsewhere = covey("join", "claude", "--as", "coder", "--gateway", "http://127.0.0.1:9901")
     assert (elsewhere.code, elsewhere.err) == (0, "")
+
+
+@rule("A5b")
+def test_a_gateway_whose_address_is_ipv6_is_named_with_brackets(covey: Covey, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVEY_HOST", "::1")
+    assert covey("join", "codex", "--as", "coder", "--json").json["mcp"] == "http://[::1]:8900/mcp"
+    monkeypatch.setenv("COVEY_TOKEN", "a token")
+    monkeypatch.setattr(Reach, "get", lambda *_, **__: {"servers": [{"name": "gateway", "port": 9900}]})
+    elsewhere = covey("join", "codex", "--as", "coder", "--url", "http://[2001:db8::7]:8000", "--json")
+    assert (elsewhere.code, elsewhere.json["mcp"]) == (0, "http://[2001:db8::7]:9900/mcp")
 
 
 @pytest.mark.parametrize(

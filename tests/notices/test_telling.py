@@ -14,7 +14,7 @@ from covey.agents.model import OPERATOR, as_agent
 from covey.base.config import load_text
 from covey.base.config.show import describe
 from covey.base.errors import Misconfigured
-from covey.cli import examining
+from covey.cli import examining_ways
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.model import draft
@@ -216,12 +216,12 @@ async def test_apprise_tells_a_real_server(fleet: Store) -> None:
 def test_doctor_says_what_is_missing_and_repeats_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = msgspec.structs.replace(EIGHT, notify=(URL,))
     monkeypatch.setattr(telling, "is_known", lambda url: url == URL)
-    assert [each.level for each in examining.channels(EIGHT)] == ["ok"]
-    assert [each.level for each in examining.channels(settings)] == ["ok"]
+    assert [each.level for each in examining_ways.channels(EIGHT)] == ["ok"]
+    assert [each.level for each in examining_ways.channels(settings)] == ["ok"]
     monkeypatch.setattr(telling, "is_known", lambda _: False)
-    assert [each.level for each in examining.channels(settings)] == ["fail"]
+    assert [each.level for each in examining_ways.channels(settings)] == ["fail"]
     monkeypatch.setattr(telling, "is_installed", lambda: False)
-    missing = list(examining.channels(settings))
+    missing = list(examining_ways.channels(settings))
     assert [each.level for each in missing] == ["warn"]
     assert "covey[notify]" in missing[0].todo
     assert "hunter2" not in missing[0].text

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from covey.base.errors import Conflict, CoveyError, Failed, Invalid, NotFound
+from covey.base.replacing import replace
 from covey.seats import joining, seat
 from covey.seats.assistants import ASSISTANTS
 from tests.api.world import token_of
@@ -196,15 +197,14 @@ def test_a_file_that_can_t_be_written_leaves_all_as_it_was(home: Path, monkeypat
     give(home, "claude")
     before = tree(home)
     written: list[Path] = []
-    real = joining._write
 
     def once(path: Path, raw: bytes, mode: int) -> None:
         written.append(path)
         if len(written) == 2:
             raise OSError(28, "No space left on device", str(path))
-        real(path, raw, mode)
+        replace(path, raw, mode)
 
-    monkeypatch.setattr(joining, "_write", once)
+    monkeypatch.setattr(joining, "replace", once)
     with pytest.raises(Failed, match="all is as it was"):
         joining.join(seat.folder_of(), seat_of(home), joining_of(home))
     assert tree(home) == before

@@ -16,6 +16,7 @@ from covey.a2a.service import Service
 from covey.a2a.visiting import PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0, VISIT, GrpcContexts, Visit
 from covey.agents import roster
 from covey.base.errors import CoveyError, Forbidden, PortTaken, Unauthorized
+from covey.base.target import in_url
 from covey.base.wire import REQUEST_BYTES
 from covey.doors.door import FleetDoor
 from covey.store import Transaction
@@ -54,7 +55,7 @@ async def serve(door: FleetDoor, service: Service, host: str, port: int) -> Grpc
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(service, GrpcContexts(PROTOCOL_VERSION_1_0)), server)  # type: ignore[no-untyped-call]  # generated
     a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(CompatGrpcHandler(service, GrpcContexts(PROTOCOL_VERSION_0_3)), server)  # type: ignore[no-untyped-call]  # likewise
     try:
-        bound = server.add_insecure_port(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        bound = server.add_insecure_port(f"{in_url(host)}:{port}")
     except RuntimeError as error:
         raise PortTaken(f"{host}:{port} can't be bound for gRPC ({error}); set gateway_port so that the one behind it is free.") from error
     await server.start()

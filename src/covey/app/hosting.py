@@ -26,6 +26,7 @@ from covey.base.markers import NameLock, marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity, set_title
 from covey.base.settings import AgentSettings, Settings
+from covey.base.target import in_url
 from covey.brains.launching import Site
 from covey.brains.making import NoBrain, make
 from covey.brains.model import Brain
@@ -183,10 +184,9 @@ class Host:
 def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
     """What the process lends its brain: the fleet's address and its own token, no other."""
     token = token_file.read(Path(settings.data_dir)).get(agent.id, "")
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
     data_dir = Path(settings.data_dir)
     return Site(
-        url=f"http://{host}:{settings.console_port}",
+        url=f"http://{in_url(settings.host)}:{settings.console_port}",
         token=token,
         data_dir=data_dir,
         grace_s=settings.grace_s,

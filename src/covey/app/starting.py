@@ -27,6 +27,7 @@ from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.processes import Identity, alive, send
 from covey.base.progress import Tell
 from covey.base.settings import Settings
+from covey.base.target import in_url, reached_by
 from covey.nodes.keeping import LEAVING_S
 from covey.nodes.pinging import answers
 from covey.nodes.watching import Watch
@@ -75,8 +76,7 @@ async def look(settings: Settings) -> list[Address]:
 
 def url_of(host: str, port: int) -> str:
     """The address that a person opens. Pure."""
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
-    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+    return f"http://{in_url(reached_by(host))}:{port}"
 
 
 def check_ports(settings: Settings) -> None:

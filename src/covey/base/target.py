@@ -23,8 +23,18 @@ class Target(NamedTuple):
     @property
     def authority(self) -> str:
         """What the Host header says."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = in_url(self.host)
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def in_url(host: str) -> str:
+    """A host as it stands in a URL, an IPv6 address in brackets. Pure."""
+    return f"[{host}]" if ":" in host else host
+
+
+def reached_by(host: str) -> str:
+    """The address by which a bound one is reached: one that means `all` by loopback. Pure."""
+    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
 
 
 def target_of(url: str, field: str = "url") -> Target:

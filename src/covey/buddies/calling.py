@@ -9,6 +9,7 @@ import asyncio
 import os
 import re
 
+from covey.base.target import in_url, reached_by
 from covey.buddies.model import ANSWER_BYTES, PATIENCE_S, Reply, Silence
 
 HEAD_BYTES = 16_384
@@ -21,14 +22,15 @@ async def call(
     method: str, host: str, port: int, path: str, *, token: str = "", body: bytes = b"", patience_s: float = PATIENCE_S
 ) -> Reply | Silence:
     """The answer, its body cut after so many bytes; or why there is none. It raises nothing that a peer can cause."""
-    where = f"{_in_url(host)}:{port}"
+    reached = reached_by(host)
+    where = f"{in_url(reached)}:{port}"
     lines = [f"{method} {path} HTTP/1.1", f"Host: {where}", "Connection: close", "Accept: application/json", f"Content-Length: {len(body)}"]
     lines += [f"Authorization: Bearer {token}"] if token else []
     lines += ["Content-Type: application/json"] if body else []
     request = "\r\n".join([*lines, "", ""]).encode("latin-1") + body
     try:
         async with asyncio.timeout(patience_s):
-            return await _exchange(reached_by(host), port, request)
+            return await _exchange(reached, port, request)
     except TimeoutError:
         return Silence("slow", f"{method} {path} was not answered within {patience_s:g} s")
     except (OSError, asyncio.IncompleteReadError) as error:
@@ -59,16 +61,6 @@ async def _reply(head: bytes, reader: asyncio.StreamReader) -> Reply | Silence:
         body += more
     whole = len(body) == int(length[1]) if length else await reader.read(1) == b""
     return Reply(int(status[1]), body, whole)
-
-
-def reached_by(host: str) -> str:
-    """The address by which a bound one is reached: one that means `all` by loopback. Pure."""
-    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
-
-
-def _in_url(host: str) -> str:
-    reached = reached_by(host)
-    return f"[{reached}]" if ":" in reached else reached
 
 
 def _why(error: OSError | asyncio.IncompleteReadError) -> str:

@@ -1,4 +1,4 @@
-"""What `covey doctor` looks at: each check gives findings, a sentence each, and what to do. It changes and makes nothing."""
+"""What `covey doctor` looks at, in its order, and the checks of this machine, its processes and the store. It changes and makes nothing."""
 
 from __future__ import annotations
 
@@ -6,77 +6,33 @@ import getpass
 import os
 import platform
 import resource
-import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
 
-from covey.app import gateway_doors, snapshot
+from covey.app import snapshot
 from covey.app.opening import engine_of, run_dir, store_path
 from covey.app.starting import addresses, running_node
 from covey.base import token_file
-from covey.base.errors import CoveyError, Misconfigured
 from covey.base.ids import Ids
 from covey.base.markers import markers
 from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.settings import Settings
-from covey.base.target import target_of
-from covey.notices import telling
-from covey.notices.model import channel_of
+from covey.cli import examining_ways
+from covey.cli.findings import Check, Finding
 from covey.reports import machine
 from covey.reports.phrases import size
 from covey.store.engine import Engine
 from covey.version import __version__
 
-Level = Literal["ok", "warn", "fail"]
 _LARGE = 256 * 1000 * 1000
 """A larger store is not read through here."""
 _OFF_S = 5.0
 _FILES = 1024
 _FAR = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "glusterfs", "fuse.glusterfs", "lustre"})
 """File systems on which SQLite's locks are not to be trusted."""
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-class Finding(NamedTuple):
-    """One thing that was looked at."""
-
-    level: Level
-    about: str
-    text: str
-    todo: str = ""
-
-
-Check = Callable[[Settings], Iterator[Finding]]
-
-
-def checked(check: Check, about: str, settings: Settings) -> list[Finding]:
-    """What a check finds. What keeps us from looking is a finding too."""
-    try:
-        return list(check(settings))
-    except CoveyError as error:
-        return [Finding("fail", about, error.message)]
-    except OSError as error:
-        return [
-            Finding(
-                "fail", about, f"{error.filename or 'a file'} can't be used: {error.strerror}.", "run this as the user whose fleet it is"
-            )
-        ]
-
-
-def of_config(error: Misconfigured) -> list[Finding]:
-    """Each fault of covey.toml."""
-    if not error.faults:
-        return [Finding("fail", "config", error.message)]
-    return [Finding("fail", "config", f"{_place(fault)}{fault['path']} {fault['message']}", "mend covey.toml") for fault in error.faults]
-
-
-def _place(fault: dict[str, Any]) -> str:
-    return f"line {fault['line']}: " if fault["line"] else ""
 
 
 def versions(settings: Settings) -> Iterator[Finding]:
@@ -243,80 +199,6 @@ def store(settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "store", "PostgreSQL answers, and every table can be read" if settings.store else "it is sound")
 
 
-def openness(settings: Settings) -> Iterator[Finding]:
-    """What is switched off or open beyond this machine."""
-    if settings.limits == "off":
-        yield Finding(
-            "warn", "limits off", "quotas between agents are off: nothing stops two agents that talk without end.", 'limits = "on"'
-        )
-    if settings.host in _LOOPBACK:
-        yield Finding("ok", "address", f"bound to {settings.host}: this machine alone can reach it")
-        return
-    opened = [name for name in ("open_status", "open_metrics") if getattr(settings, name)]
-    also = f", and {' and '.join(opened)} let anybody read them" if opened else "; each call needs a token"
-    yield Finding("warn", "address", f"bound to {settings.host}, beyond this machine{also}.", "put TLS before it, and a firewall")
-
-
-def gateway(settings: Settings) -> Iterator[Finding]:
-    """Which doors the gateway has, and what is missing for the others."""
-    if settings.gateway == "off":
-        yield Finding("ok", "gateway", "it is switched off (gateway = off)")
-        return
-    absent = [door for door in gateway_doors.DOORS if not gateway_doors.is_there(door)]
-    if there := [door.name for door in gateway_doors.there()]:
-        yield Finding("ok", "gateway", f"{' and '.join(there)} on port {settings.gateway_port}")
-    for door in absent:
-        yield Finding("ok", "gateway", f'there is no {door.name} door, {door.what}: pip install "covey[{door.extra}]" brings it')
-
-
-def quotas(settings: Settings) -> Iterator[Finding]:
-    """Whether links have their limits (L2)."""
-    if settings.limits == "off":
-        said = "limits = off: no link has a quota, so that agents who talk too much cost what they cost"
-        yield Finding("warn", "links", said, 'write limits = "on" in covey.toml')
-        return
-    yield Finding("ok", "links", f"links = {settings.links}, with their limits")
-
-
-def channels(settings: Settings) -> Iterator[Finding]:
-    """Whether the operator can be told of alerts elsewhere, by the channels that are named; no address is repeated."""
-    if not settings.notify:
-        yield Finding("ok", "notices", "the operator is told of alerts in its inbox; `notify` in covey.toml names channels besides")
-        return
-    names = [channel_of(place, url) for place, url in enumerate(settings.notify)]
-    if not telling.is_installed():
-        said = f"{', '.join(names)}: Apprise is not installed, so alerts are told in the operator's inbox alone."
-        yield Finding("warn", "notices", said, 'pip install "covey[notify]"')
-        return
-    strange = [name for name, url in zip(names, settings.notify, strict=True) if not telling.is_known(url)]
-    if strange:
-        yield Finding("fail", "notices", f"Apprise knows no such channel as {', '.join(strange)}.", "correct `notify` in covey.toml")
-    else:
-        yield Finding("ok", "notices", f"alerts go to the operator's inbox and to {', '.join(names)}")
-
-
-def traces(settings: Settings) -> Iterator[Finding]:
-    """Whether traces can be sent where they are to go, if anywhere."""
-    where = settings.telemetry.traces
-    if not where:
-        return
-    if find_spec("opentelemetry") is None or find_spec("opentelemetry.exporter") is None:
-        yield Finding("warn", "traces", f"they are to go to {where}, but OpenTelemetry is not installed.", 'pip install "covey[otel]"')
-        return
-    target = target_of(where, "traces")
-    try:
-        socket.create_connection((target.host, target.port), timeout=2).close()
-    except OSError as error:
-        yield Finding(
-            "warn",
-            "traces",
-            f"nobody takes them at {where} ({error.strerror or error}).",
-            "start the collector",
-        )
-    else:
-        yield Finding("ok", "traces", f"they go to {where}")
-
-
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions),
     ("fleet", processes),
@@ -326,9 +208,9 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("limits", limits),
     ("store", store),
     ("clock", clock),
-    ("address", openness),
-    ("gateway", gateway),
-    ("links", quotas),
-    ("notices", channels),
-    ("traces", traces),
+    ("address", examining_ways.openness),
+    ("gateway", examining_ways.gateway),
+    ("links", examining_ways.quotas),
+    ("notices", examining_ways.channels),
+    ("traces", examining_ways.traces),
 )

@@ -13,6 +13,7 @@ import click
 
 from covey.base.errors import Invalid, NotFound
 from covey.base.markers import servers
+from covey.base.target import in_url
 from covey.cli.options import Seconds, bare, nearest, reaching
 from covey.cli.output import Ended, print_json, safe
 from covey.cli.reach import Reach, part
@@ -95,6 +96,7 @@ def _check_words(server: str, variable: str | None) -> None:
 
 def _here(reach: Reach, agent: str, gateway: str | None, *, external: bool) -> Fleet:
     """The fleet of this machine; with `external` the agent is made so first."""
+    from covey.app.starting import url_of  # noqa: PLC0415 - as below
     from covey.cli.applying import in_its_light  # noqa: PLC0415 - a fleet elsewhere has no settings here
     from covey.cli.granting import all_tokens  # noqa: PLC0415 - as above
 
@@ -107,12 +109,11 @@ def _here(reach: Reach, agent: str, gateway: str | None, *, external: bool) -> F
         names = [each.id for each in settings.agents]
         raise NotFound(f"there is no agent {agent!r}; {nearest(agent, names)} With --external it is added.", field="--as")
     token = reach.run(all_tokens(settings, agent))[agent]
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - the address that stands for all of this machine
     running = {each.name: each.port for each in servers(Path(settings.data_dir) / "run")}
-    mcp = gateway or f"http://{host}:{running.get('gateway', settings.gateway_port)}"
+    mcp = gateway or url_of(settings.host, running.get("gateway", settings.gateway_port))
     served = gateway is not None or "gateway" in running
     return Fleet(
-        f"http://{host}:{running.get('console', settings.console_port)}",
+        url_of(settings.host, running.get("console", settings.console_port)),
         f"{mcp.rstrip('/')}/mcp",
         str(Path(settings.data_dir).resolve()),
         token,
@@ -141,7 +142,7 @@ def _elsewhere(reach: Reach, agent: str, gateway: str | None) -> Fleet:
         raise Invalid(f"a fleet elsewhere needs {agent}'s token: put it into COVEY_TOKEN.", field="COVEY_TOKEN")
     reach.get(f"/api/v1/agents/{part(agent)}/glance")
     at = urlsplit(reach.url or "")
-    mcp = gateway or f"{at.scheme}://{at.hostname}:{_gateway_port(reach)}"
+    mcp = gateway or f"{at.scheme}://{in_url(at.hostname or '')}:{_gateway_port(reach)}"
     return Fleet((reach.url or "").rstrip("/"), f"{mcp.rstrip('/')}/mcp", "", token)
 
 

@@ -13,7 +13,8 @@ import click
 from covey.app.opening import engine_of, open_store, prepare
 from covey.base.errors import Conflict, Misconfigured
 from covey.cli import archiving, removing
-from covey.cli.examining import CHECKS, Finding, checked, has_store, of_config
+from covey.cli.examining import CHECKS, has_store
+from covey.cli.findings import Finding, checked, of_config
 from covey.cli.options import Named, here
 from covey.cli.output import Ended, Progress, coloured, print_json, table
 from covey.cli.probing import brains, isolation
@@ -31,9 +32,8 @@ _SHOWN = 20
 @here
 def doctor_command(reach: Reach) -> None:
     """Look for what is wrong with this fleet and this machine, and say what to do; exit code 1 if something fails. It changes nothing."""
-    progress = Progress(as_json=reach.as_json)
-    found = list(_found(reach, progress))
-    progress.end()
+    with Progress(as_json=reach.as_json) as progress:
+        found = list(_found(reach, progress))
     worst = max((("ok", "warn", "fail").index(each.level) for each in found), default=0)
     if reach.as_json:
         print_json({"ok": worst < 2, "findings": [each._asdict() for each in found]})
@@ -84,12 +84,9 @@ def db_migrate(reach: Reach) -> None:
 @here
 def db_check(reach: Reach) -> None:
     """Read the whole store and see if it is sound. Exit code 1 if it is not."""
-    progress = Progress(as_json=reach.as_json)
-    progress.say("reading the store")
-    try:
+    with Progress(as_json=reach.as_json) as progress:
+        progress.say("reading the store")
         upkeep.check(engine_of(reach.settings), progress.part)
-    finally:
-        progress.end()
     print_json({"ok": True}) if reach.as_json else click.echo("the store is sound")
 
 
@@ -99,12 +96,9 @@ def db_check(reach: Reach) -> None:
 def db_backup(reach: Reach, file: Path) -> None:
     """Write the store alone to FILE. The fleet may run; `covey backup` takes tokens and configuration too."""
     file = file.absolute()
-    progress = Progress(as_json=reach.as_json)
-    progress.say("copying the store")
-    try:
+    with Progress(as_json=reach.as_json) as progress:
+        progress.say("copying the store")
         reach.run(upkeep.backup(engine_of(reach.settings), file, progress.part))
-    finally:
-        progress.end()
     size = file.stat().st_size
     print_json({"file": str(file), "bytes": size}) if reach.as_json else click.echo(f"{file} is written, {size:,} bytes")
 
@@ -113,12 +107,9 @@ def db_backup(reach: Reach, file: Path) -> None:
 @here
 def db_vacuum(reach: Reach) -> None:
     """Give unused room back to the disk. The fleet may run."""
-    progress = Progress(as_json=reach.as_json)
-    progress.say("giving room back")
-    try:
+    with Progress(as_json=reach.as_json) as progress:
+        progress.say("giving room back")
         upkeep.vacuum(engine_of(reach.settings), progress.part)
-    finally:
-        progress.end()
     print_json({"ok": True}) if reach.as_json else click.echo("done")
 
 
@@ -127,12 +118,9 @@ def db_vacuum(reach: Reach) -> None:
 @here
 def backup_command(reach: Reach, file: Path) -> None:
     """Write store, tokens, archive and covey.toml to one FILE, while the fleet runs. It holds secrets: it is readable by you alone."""
-    progress = Progress(as_json=reach.as_json)
-    progress.say("copying the store")
-    try:
+    with Progress(as_json=reach.as_json) as progress:
+        progress.say("copying the store")
         made = reach.run(archiving.backup(reach.settings, reach.file, file.absolute(), progress.part))
-    finally:
-        progress.end()
     print_json(made) if reach.as_json else click.echo(f"{made['file']} is written, {made['bytes']:,} bytes: {', '.join(made['parts'])}")
 
 
@@ -144,12 +132,9 @@ def restore_command(reach: Reach, file: Path) -> None:
 
     Leases of the time of the backup are void: what was running then waits again.
     """
-    progress = Progress(as_json=reach.as_json)
-    progress.say("putting the backup in place")
-    try:
+    with Progress(as_json=reach.as_json) as progress:
+        progress.say("putting the backup in place")
         made = archiving.restore(file.absolute(), reach.file, lambda text: _settings_with(reach, text), progress.part)
-    finally:
-        progress.end()
     print_json(made) if reach.as_json else click.echo(
         f"{', '.join(made['parts'])} restored from {made['file']}; `covey up` goes on from there"
     )
@@ -165,11 +150,8 @@ def _settings_with(reach: Reach, text: str | None) -> Any:
 @here
 def import_command(reach: Reach, folder: Path) -> None:
     """Take in a tree of JSON files like the seeds', or an export. Each fault is told, the rest is taken; a second time nothing changes."""
-    progress = Progress(as_json=reach.as_json)
-    try:
+    with Progress(as_json=reach.as_json) as progress:
         report = reach.run(_import(reach, folder.absolute(), progress))
-    finally:
-        progress.end()
     if reach.as_json:
         print_json(report)
         return
@@ -196,11 +178,8 @@ async def _import(reach: Reach, folder: Path, progress: Progress) -> Any:
 @here
 def export_command(reach: Reach, folder: Path) -> None:
     """Write all there is, with its history, into a new folder of JSON files; `covey import` takes it in again."""
-    progress = Progress(as_json=reach.as_json)
-    try:
+    with Progress(as_json=reach.as_json) as progress:
         counts = reach.run(_export(reach, folder.absolute(), progress))
-    finally:
-        progress.end()
     if reach.as_json:
         print_json({"dir": str(folder.absolute()), "counts": counts})
     else:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 import click
 import msgspec
@@ -94,7 +94,7 @@ def safe(text: str) -> str:
 class Progress:
     """A line on the terminal that is written over while something takes long; nothing where no person looks.
 
-    What takes longer than two seconds without a word more has the seconds counted behind it, by a thread of its own.
+    What takes longer than two seconds without a word more has the seconds counted behind it, by a thread of its own. `with` ends it.
     """
 
     def __init__(self, *, as_json: bool = False) -> None:
@@ -108,6 +108,12 @@ class Progress:
         self._over = threading.Event()
         self._clock: threading.Thread | None = None
         self._line = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
     def say(self, text: str) -> None:
         """Show this in place of what was there."""

@@ -15,7 +15,7 @@ from covey.base.settings import AgentSettings, Settings
 from covey.brains.launching import account_of
 from covey.brains.models.options import check, options_of
 from covey.brains.presets import PRESETS
-from covey.cli.examining import Finding
+from covey.cli.findings import Finding
 
 IMPORT_S = 30.0
 _LOAD = """

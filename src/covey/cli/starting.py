@@ -47,10 +47,9 @@ def up_command(reach: Reach, detach: bool, only: str | None, single_process: boo
 @here
 def down_command(reach: Reach) -> None:
     """Stop all processes of the fleet, cleanly; running tasks go back to their queues."""
-    progress = Progress(as_json=reach.as_json)
-    # where nothing ever ran, nothing is made either
-    left = reach.run(down(reach.settings, progress.say)) if run_dir(reach.settings).exists() else []
-    progress.end()
+    with Progress(as_json=reach.as_json) as progress:
+        # where nothing ever ran, nothing is made either
+        left = reach.run(down(reach.settings, progress.say)) if run_dir(reach.settings).exists() else []
     if left:
         raise Failed(f"these could not be ended: {', '.join(left)}.", left=left)
     print_json({"stopped": True}) if reach.as_json else click.echo("the fleet is down; nothing of it is left running")
@@ -86,11 +85,8 @@ def made_ready(settings: Settings) -> Path:
 
 async def _announce(reach: Reach, settings: Settings, node: Identity, began: float) -> None:
     """Wait until all is ready, and print where it answers."""
-    progress = Progress(as_json=reach.as_json)
-    try:
+    with Progress(as_json=reach.as_json) as progress:
         found = await _waited(settings, node, progress.part)
-    finally:
-        progress.end()
     _print(reach, found, f"ready after {time.monotonic() - began:.1f} s", await budgets_of(settings))
 
 

@@ -88,10 +88,8 @@ def _watched(reach: Reach, run: dict[str, Any], timeout_s: float) -> dict[str, A
         progress.say(line_of(now))
         return now["state"] in _ENDED
 
-    try:
+    with progress:
         reach.until(ended, f"/api/v1/teams/{part(run['teamId'])}/wait", timeout_s)
-    finally:
-        progress.end()
     return reach.get(f"/api/v1/teams/{part(run['teamId'])}")  # type: ignore[no-any-return]
 
 

@@ -48,11 +48,8 @@ def upgrade_command(reach: Reach) -> None:
     if not has_store(reach.settings):
         raise NotFound(f"there is no fleet in {reach.settings.data_dir} yet; `covey up` makes one of this version.")
     reach.flag(**{name: value for name, value in outer.given(reach.settings).items() if reach.flags.get(name) is None})
-    progress = Progress(as_json=reach.as_json)
-    try:
+    with Progress(as_json=reach.as_json) as progress:
         made = _upgrade(reach, reach.settings, progress)
-    finally:
-        progress.end()
     if reach.as_json:
         print_json(made)
     else:

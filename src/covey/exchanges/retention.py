@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from covey.store import Transaction, relaxed, statement
-from covey.store.upkeep import Pruned
+from covey.store import Row, Transaction, relaxed, statement
+from covey.store.upkeep import Pruned, pruned
 
 OLDEST = statement(__package__, "oldest")
 PARTS = tuple(statement(__package__, name) for name in ("forget_messages", "forget_pushes", "forget"))
@@ -12,10 +12,10 @@ PARTS = tuple(statement(__package__, name) for name in ("forget_messages", "forg
 @relaxed
 def prune(tx: Transaction, *, older_s: float, after: int = 0, limit: int = 500) -> Pruned:
     """Delete exchanges whose tasks have been deleted; one step over the oldest."""
-    rows = tx.all(OLDEST, after=after, limit=limit)
-    old = [row for row in rows if row.created_at < tx.now - older_s]
-    gone = [row for row in old if not row.kept]
-    for row in gone:
+    before = tx.now - older_s
+
+    def forget(row: Row) -> None:
         for part in PARTS:
             tx.run(part, task_id=row.task_id)
-    return Pruned(len(gone), old[-1].seq if len(old) == limit else None)
+
+    return pruned(tx.all(OLDEST, after=after, limit=limit), before, limit, forget)

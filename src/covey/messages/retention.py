@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from covey.messages import handling, indexing
-from covey.store import Transaction, relaxed, statement
-from covey.store.upkeep import Pruned
+from covey.store import Row, Transaction, relaxed, statement
+from covey.store.upkeep import Pruned, pruned
 
 OLDEST = statement(__package__, "oldest")
 FORGET_WORDS = statement(__package__, "forget_words")
@@ -17,14 +17,13 @@ LEASES = statement(__package__, "leases")
 def prune(tx: Transaction, *, older_s: float, after: int = 0, limit: int = 500) -> Pruned:
     """Delete messages all of whose copies were closed longer ago than this; one step over the oldest mail."""
     before = tx.now - older_s
-    rows = tx.all(OLDEST, after=after, before=before, limit=limit)
-    old = [row for row in rows if row.created_at < before]
-    closed = [row for row in old if row.open == 0]
-    for row in closed:
+
+    def forget(row: Row) -> None:
         tx.run(FORGET_WORDS, seq=row.seq)
         tx.run(FORGET_COPIES, message_id=row.id)
         tx.run(FORGET, seq=row.seq)
-    return Pruned(len(closed), old[-1].seq if len(old) == limit else None)
+
+    return pruned(tx.all(OLDEST, after=after, before=before, limit=limit), before, limit, forget)
 
 
 def index_again(tx: Transaction) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 
+from covey.base.target import in_url
+
 
 async def answers(host: str, port: int, timeout_s: float = 5.0) -> bool:
     """Whether `GET /health` is answered with 200 in time."""
@@ -26,8 +28,7 @@ async def _status_line(host: str, port: int) -> bytes:
     with socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as peer:
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         await loop.sock_connect(peer, (host, port))
-        name = f"[{host}]" if ":" in host else host
-        await loop.sock_sendall(peer, f"GET /health HTTP/1.1\r\nHost: {name}:{port}\r\nConnection: close\r\n\r\n".encode())
+        await loop.sock_sendall(peer, f"GET /health HTTP/1.1\r\nHost: {in_url(host)}:{port}\r\nConnection: close\r\n\r\n".encode())
         line = b""
         while b"\n" not in line and (more := await loop.sock_recv(peer, 1024)):
             line += more

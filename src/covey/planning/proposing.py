@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from covey.agents import roster
 from covey.agents.model import STALE_S, SYSTEM, THE_SYSTEM
 from covey.base.errors import CoveyError, Gone, Unknown
-from covey.brains.rules.doable import recognised
+from covey.brains.rules.doable import would_do
 from covey.planning import budgets, planning
 from covey.planning.asking import PROPOSE
 from covey.planning.model import EVERY_S, topic_of
@@ -56,8 +56,8 @@ def _take(tx: Transaction, planner: str, wanted: TaskDraft, idle: dict[str, Puls
     room = planning.room_of(tx, agent, found.settings)
     if room.tasks <= 0:
         return room.why
-    is_rules = found.settings.brain.kind == "rules"
-    if is_rules and recognised(wanted.description) is None:
+    brain = found.settings.brain.kind
+    if not would_do(brain, wanted.description):
         return f"{agent}'s rules brain can't do that"
     key = f"{PROPOSE}.{hashlib.blake2b(' '.join(wanted.description.casefold().split()).encode(), digest_size=8).hexdigest()}"
     past = next((row for row in tx.all(planning.PASTS, agent=agent) if row.template == key), None)
@@ -65,7 +65,7 @@ def _take(tx: Transaction, planner: str, wanted: TaskDraft, idle: dict[str, Puls
         return f"{agent} has that to do already, or had it in the last 24 hours"
     try:
         with tx.attempt():
-            task = adding.add(tx, _draft(wanted, agent, key, approval=not is_rules), THE_SYSTEM, origin="generated")
+            task = adding.add(tx, _draft(wanted, agent, key, approval=brain != "rules"), THE_SYSTEM, origin="generated")
     except CoveyError as error:
         return error.message
     tx.run(FORGET_PROPOSALS, agent=agent, before=tx.now - EVERY_S)

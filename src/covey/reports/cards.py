@@ -9,6 +9,7 @@ from typing import Any
 
 from covey.agents.model import Agent
 from covey.base.settings import Settings
+from covey.base.target import in_url
 from covey.version import __version__
 
 MODES = ["text/plain", "application/json", "*/*"]
@@ -25,7 +26,7 @@ def card(agent: Agent, settings: Settings, host: str, *, extended: bool = False)
         "name": agent.id,
         "description": agent.role or f"The agent {agent.id} of a Covey fleet.",
         "version": __version__,
-        "provider": {"organization": agent.organisation or agent.owner or ORGANISATION, "url": f"http://{_authority(host)}:{agent.port}"},
+        "provider": {"organization": agent.organisation or agent.owner or ORGANISATION, "url": f"http://{in_url(host)}:{agent.port}"},
         "supportedInterfaces": where,
         "capabilities": _capabilities(settings),
         "securitySchemes": {
@@ -57,15 +58,11 @@ def _for_0_3(where: list[dict[str, Any]], extended: bool) -> dict[str, Any]:
 
 def interfaces(name: str, settings: Settings, host: str) -> list[dict[str, Any]]:
     """Where an agent is asked, what is best first; the gateway serves all of them. gRPC names the agent as its tenant."""
-    at = f"{_authority(host)}:{settings.gateway_port}"
-    url, grpc = f"http://{at}/a2a/{name}", f"{_authority(host)}:{settings.gateway_port + 1}"
+    at = f"{in_url(host)}:{settings.gateway_port}"
+    url, grpc = f"http://{at}/a2a/{name}", f"{in_url(host)}:{settings.gateway_port + 1}"
     newer = [{"url": url, "protocolBinding": binding, "protocolVersion": "1.0"} for binding in ("JSONRPC", "HTTP+JSON")]
     older = [each | {"protocolVersion": "0.3"} for each in newer]
     return [*newer, {"url": grpc, "protocolBinding": "GRPC", "tenant": name, "protocolVersion": "1.0"}, *older]
-
-
-def _authority(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def _capabilities(settings: Settings) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from covey.agents.model import OPERATOR, STALE_S, Status
@@ -62,31 +62,13 @@ def of_fleet(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
     agents = [figures_of(each, replies[name], work[name], queued.get(name), dead[name]) for name, each in zip(names, pulses, strict=True)]
     costs = tx.all(COSTS, since=tx.now - DAY_S)
     open_now = tx.all(OPEN_THINGS, limit=OPEN_COUNTED)[0]
-    completed, failed = sum(each.vitals.tasks_completed for each in pulses), sum(each.vitals.tasks_failed for each in pulses)
     return {
         "at": tx.now,
         "agents": agents,
         "status": dict.fromkeys(get_args(Status), 0) | Counter(each["status"] for each in agents),
-        "tasks": {
-            **dict.fromkeys(("queued", "blocked", "running", "done", "failed", "cancelled"), 0),
-            **tasks.counts(tx),
-            "completed": completed,
-            "attemptsFailed": failed,
-            "completionRate": _rate(completed, failed),
-            "time": spread([each for times in work.values() for each in times]),
-            "oldestWaiting": max((tx.now - row.since for row in queued.values()), default=None),
-        },
+        "tasks": _tasks(tx, pulses, work, queued),
         "queues": _queues(queued),
-        "messages": {
-            "handled": sum(each.vitals.messages_handled for each in pulses),
-            "unread": sum(each.unread for each in pulses),
-            "dead": dead.total(),
-            "atWork": open_now.at_work,
-            "deferred": open_now.deferred,
-            "oldestWaiting": max((tx.now - each.unread_since for each in pulses if each.unread_since is not None), default=None),
-            "responseTime": spread([each for times in replies.values() for each in times]),
-            "operatorUnread": mail.unread_count(tx, OPERATOR),
-        },
+        "messages": _messages(tx, pulses, replies, dead.total(), open_now),
         "cost": {
             "usd24h": sum(row.usd for row in costs),
             "tokens24h": int(sum(row.tokens for row in costs)),
@@ -97,6 +79,34 @@ def of_fleet(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
         "breakersOpen": sum(each["breakerOpen"] for each in agents),
         "handoffsOpen": open_now.handoffs,
         "votesOpen": open_now.votes,
+    }
+
+
+def _tasks(tx: Transaction, pulses: Sequence[Pulse], work: Mapping[str, Sequence[float]], queued: Mapping[str, Row]) -> dict[str, Any]:
+    """The fleet's tasks: how many in each state, what agents finished and how long it took, how long the oldest waits."""
+    completed, failed = sum(each.vitals.tasks_completed for each in pulses), sum(each.vitals.tasks_failed for each in pulses)
+    return {
+        **dict.fromkeys(("queued", "blocked", "running", "done", "failed", "cancelled"), 0),
+        **tasks.counts(tx),
+        "completed": completed,
+        "attemptsFailed": failed,
+        "completionRate": _rate(completed, failed),
+        "time": spread([each for times in work.values() for each in times]),
+        "oldestWaiting": max((tx.now - row.since for row in queued.values()), default=None),
+    }
+
+
+def _messages(tx: Transaction, pulses: Sequence[Pulse], replies: Mapping[str, Sequence[float]], dead: int, open_now: Row) -> dict[str, Any]:
+    """The fleet's mail: what was handled and how fast, what waits for whom, the oldest of it, what was given up."""
+    return {
+        "handled": sum(each.vitals.messages_handled for each in pulses),
+        "unread": sum(each.unread for each in pulses),
+        "dead": dead,
+        "atWork": open_now.at_work,
+        "deferred": open_now.deferred,
+        "oldestWaiting": max((tx.now - each.unread_since for each in pulses if each.unread_since is not None), default=None),
+        "responseTime": spread([each for times in replies.values() for each in times]),
+        "operatorUnread": mail.unread_count(tx, OPERATOR),
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from covey.agents.breaking import Opened
 from covey.agents.model import STALE_S
+from covey.base import target
 from covey.buddies import checking
 from covey.contexts import entries
 from covey.reports import pulse
@@ -131,7 +132,7 @@ def _queue(tx: Transaction, name: str) -> list[dict[str, Any]]:
 
 
 def in_url(host: str) -> str:
-    """The host as it stands in a URL; an address that means `all` is reached by loopback."""
+    """The host by which an agent is reached, as it stands in a URL; an address that means `all` by loopback. Pure."""
     if host in ("0.0.0.0", "::", ""):  # noqa: S104 - read, not bound
         return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host
+    return target.in_url(host)

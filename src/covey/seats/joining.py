@@ -6,15 +6,13 @@ A file that nobody changed since is put back byte for byte; from one that somebo
 from __future__ import annotations
 
 import base64
-import fcntl
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from covey.base.errors import Failed, Invalid
+from covey.base.replacing import replace, turn
 from covey.seats import edits, seat
 from covey.seats.assistants import File, Joining, files_of
 from covey.seats.seat import Change, Seat
@@ -41,7 +39,8 @@ def join(folder: Path, made: Seat, joining: Joining) -> Seat:
     """
     path = seat.path_of(folder, made.assistant, made.agent)
     files = files_of(made.assistant, joining)
-    with _turn(folder):
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with turn(folder):
         if path.exists():
             _leave(path)
         found = made._replace(changes=[_change(file, joining) for file in files])
@@ -49,7 +48,7 @@ def join(folder: Path, made: Seat, joining: Joining) -> Seat:
         try:
             for change, file in zip(found.changes, files, strict=True):
                 _make_folders(change.folders)
-                _write(Path(change.path), base64.b64decode(change.after), PRIVATE if file.secret else change.mode)
+                replace(Path(change.path), base64.b64decode(change.after), PRIVATE if file.secret else change.mode)
         except OSError as error:
             _leave(path)
             raise Failed(f"{error.filename} can't be written ({error.strerror}); all is as it was.") from error
@@ -65,7 +64,7 @@ def leave(folder: Path, assistant: str, agent: str) -> list[Left]:
     """
     path = seat.path_of(folder, assistant, agent)
     seat.read(path)
-    with _turn(folder):
+    with turn(folder):
         return _leave(path)
 
 
@@ -110,13 +109,13 @@ def _put_back(change: Change, server: str) -> Left:
         how = "restored"
     elif now != base64.b64decode(change.after):
         how = "cleaned"
-        _write(path, _without(change, server, _decoded(now, change.path)).encode(), change.mode)
+        replace(path, _without(change, server, _decoded(now, change.path)).encode(), change.mode)
     elif before is None:
         how = "removed"
         path.unlink()
     else:
         how = "restored"
-        _write(path, before, change.mode)
+        replace(path, before, change.mode)
     for each in reversed(change.folders):
         with suppress(OSError):  # others have put something there
             Path(each).rmdir()
@@ -149,30 +148,3 @@ def _decoded(raw: bytes, name: str) -> str:
 def _make_folders(folders: list[str]) -> None:
     for each in folders:
         Path(each).mkdir(mode=0o700, exist_ok=True)
-
-
-def _write(path: Path, raw: bytes, mode: int) -> None:
-    """Write beside and rename: the assistant, which may be reading, sees the old or the new."""
-    handle, part = tempfile.mkstemp(prefix=".covey-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as new:
-            new.write(raw)
-            new.flush()
-            os.fchmod(handle, mode)
-            os.fsync(handle)
-        Path(part).replace(path)
-    except OSError:
-        Path(part).unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def _turn(folder: Path) -> Iterator[None]:
-    """One join or leave at a time."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

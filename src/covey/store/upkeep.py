@@ -16,7 +16,7 @@ from covey.store.batches import write_alone
 from covey.store.engine import Engine
 from covey.store.statements import statement
 from covey.store.store import Store
-from covey.store.transaction import Transaction
+from covey.store.transaction import Row, Transaction
 
 SET_EPOCH = statement(__package__, "set_epoch")
 
@@ -32,6 +32,15 @@ class Pruned(NamedTuple):
 
     deleted: int
     after: int | None
+
+
+def pruned(rows: Sequence[Row], before: float, limit: int, forget: Callable[[Row], object]) -> Pruned:
+    """One step of a retention over the oldest rows, at most `limit`: what is from before that time and `kept` by nothing is forgotten."""
+    old = [row for row in rows if row.created_at < before]
+    gone = [row for row in old if not row.kept]
+    for row in gone:
+        forget(row)
+    return Pruned(len(gone), old[-1].seq if len(old) == limit else None)
 
 
 Prune = Callable[..., Pruned]

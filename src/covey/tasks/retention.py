@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from covey.store import Transaction, relaxed, statement
-from covey.store.upkeep import Pruned
+from covey.store import Row, Transaction, relaxed, statement
+from covey.store.upkeep import Pruned, pruned
 from covey.tasks import working
 
 OLDEST = statement(__package__, "oldest")
@@ -18,13 +18,12 @@ CLOSE_RUNS = statement(__package__, "close_runs")
 def prune(tx: Transaction, *, older_s: float, after: int = 0, limit: int = 500) -> Pruned:
     """Delete tasks that ended longer ago than this and that no open task refers to; one step over the oldest tasks."""
     before = tx.now - older_s
-    rows = tx.all(OLDEST, after=after, before=before, limit=limit)
-    old = [row for row in rows if row.created_at < before]
-    closed = [row for row in old if row.open == 0]
-    for row in closed:
+
+    def forget(row: Row) -> None:
         tx.run(FORGET_NEEDS, id=row.id)
         tx.run(FORGET, seq=row.seq)
-    return Pruned(len(closed), old[-1].seq if len(old) == limit else None)
+
+    return pruned(tx.all(OLDEST, after=after, before=before, limit=limit), before, limit, forget)
 
 
 @relaxed

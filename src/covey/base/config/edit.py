@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +10,7 @@ from covey.base.config.load import load_text
 from covey.base.config.show import describe
 from covey.base.config.surgery import Document
 from covey.base.errors import ChangedMeanwhile, Failed
+from covey.base.replacing import replace, turn
 from covey.base.settings import Settings
 
 _ANYWHERE = Path("/")
@@ -136,7 +133,7 @@ def rewrite(file: Path, edit: Callable[[str], str], **layers: Any) -> tuple[Sett
     """
     file = file.resolve()
     try:
-        with _turn(file.parent):
+        with turn(file.parent):
             before = _text_of(file)
             old = load_text(before, root=file.parent, name=str(file), **layers)
             after = edit(before)
@@ -144,38 +141,11 @@ def rewrite(file: Path, edit: Callable[[str], str], **layers: Any) -> tuple[Sett
             if _text_of(file) != before:
                 raise ChangedMeanwhile(f"{file} was changed by somebody else in the meantime; look at it and try again.")
             if after != before:
-                _write(file, after)
+                replace(file, after.encode(), file.stat().st_mode & 0o777 if file.exists() else 0o644)
     except OSError as wrong:
         raise Failed(f"{file} can't be changed: {wrong.strerror}. It is as it was.") from wrong
     return old, new
 
 
-@contextmanager
-def _turn(folder: Path) -> Iterator[None]:
-    """One edit at a time, by a lock on the folder: a lock on the file would go with the file that is replaced."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
 def _text_of(file: Path) -> str:
     return file.read_bytes().decode("utf-8-sig") if file.exists() else ""
-
-
-def _write(file: Path, text: str) -> None:
-    """Write beside, flush, rename: a reader sees the old or the new, and so does one after a power cut."""
-    mode = file.stat().st_mode & 0o777 if file.exists() else 0o644
-    handle, name = tempfile.mkstemp(prefix=".covey-", dir=file.parent)
-    try:
-        with os.fdopen(handle, "wb") as new:
-            new.write(text.encode())
-            new.flush()
-            os.fchmod(handle, mode)
-            os.fsync(handle)
-        Path(name).replace(file)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from covey.base.settings import Settings
-from covey.console import pieces
 from covey.console.console import console_of
 from covey.console.listing import operations_of
-from covey.console.looking import has_words, picked
+from covey.console.looking import picked
 from covey.console.pages.copy_acts import DROP, REQUEUE, bulk_of, buttons
-from covey.console.pages.threads import address, words_of
+from covey.console.pages.copy_lists import SAID, CopyQuery, is_wanted
+from covey.console.pages.threads import address
 from covey.console.rendering import Place
 from covey.console.routes import Operations, page
 from covey.console.shown import ago
-from covey.console.tables import Column, Filter, Query, Slice, Table, cursor_of, table_rows
+from covey.console.tables import Column, Filter, Slice, Table, cursor_of, table_rows
 from covey.doors.answer import Answer
 from covey.doors.call import Call
 from covey.doors.operations import Nothing
@@ -23,37 +23,25 @@ from covey.store import Transaction
 PLACE = Place("/dead-letters", "Dead letters")
 
 
-class DeadQuery(Query):
-    """Mail that was given up: with these words in its text or its reason, from this agent, to this one."""
-
-    sender: str = ""
-    receiver: str = ""
-
-
-def read_dead(tx: Transaction, query: DeadQuery, _settings: Settings, limit: int) -> Slice[Message]:
+def read_dead(tx: Transaction, query: CopyQuery, _settings: Settings, limit: int) -> Slice[Message]:
     """The dead letters that a query asks for, newest first."""
-
-    def fits(copy: Message) -> bool:
-        return (
-            query.sender in ("", copy.from_)
-            and query.receiver in ("", copy.receiver)
-            and has_words(query.q, copy.message_id, str(copy.content["subject"]), copy.body, copy.reason or "")
-        )
-
-    return picked(lambda before: reading.dead_letters(tx, before=before, limit=limit), fits, cursor_of(query) or None, limit)
+    return picked(
+        lambda before: reading.dead_letters(tx, before=before, limit=limit),
+        lambda copy: is_wanted(query, copy, copy.reason or ""),
+        cursor_of(query) or None,
+        limit,
+    )
 
 
-DEAD: Table[DeadQuery, Message] = Table(
+DEAD: Table[CopyQuery, Message] = Table(
     name="dead-letters",
     path="/dead-letters",
     caption="Dead letters",
-    query=DeadQuery,
+    query=CopyQuery,
     read=read_dead,
     filters=(Filter("q", "Words, id or reason"), Filter("sender", "From"), Filter("receiver", "To")),
     columns=(
-        Column(name="message", title="Message", value=words_of, words=True),
-        Column(name="from", title="From", value=lambda m: m.from_, cell=lambda m: pieces.agent(m.from_)),
-        Column(name="to", title="To", value=lambda m: m.receiver, cell=lambda m: pieces.agent(m.receiver)),
+        *SAID,
         Column(name="reason", title="Reason", value=lambda m: m.reason, words=True),
         Column(name="attempts", title="Attempts", value=lambda m: m.attempts, number=True, spare=True),
         Column(name="givenUpAt", title="Given up", value=lambda m: m.ended_at, cell=lambda m: ago(m.ended_at), spare=True),
@@ -67,14 +55,14 @@ DEAD: Table[DeadQuery, Message] = Table(
 BULKS = (bulk_of(DEAD, REQUEUE, "Try {} again"), bulk_of(DEAD, DROP, "Drop {}"))
 
 
-async def get_dead(call: Call[DeadQuery, Nothing]) -> Answer:
+async def get_dead(call: Call[CopyQuery, Nothing]) -> Answer:
     """The page."""
     rows = await table_rows(call, DEAD, call.query)
     return console_of(call).whole(call, "dead_letters.html", table=DEAD, query=call.query, rows=rows)
 
 
 OPERATIONS: Operations = (
-    page("/dead-letters", get_dead, "Mail that was given up.", query=DeadQuery),
+    page("/dead-letters", get_dead, "Mail that was given up.", query=CopyQuery),
     *operations_of(DEAD),
     *(each for bulk in BULKS for each in bulk.operations),
 )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from covey.agents.model import THE_OPERATOR
 from covey.base.settings import Settings
-from covey.console import pieces
 from covey.console.console import console_of
 from covey.console.listing import operations_of
-from covey.console.looking import has_words, picked
+from covey.console.looking import picked
 from covey.console.pages.copy_acts import CANCEL, RELEASE, bulk_of, buttons
-from covey.console.pages.threads import address, words_of
+from covey.console.pages.copy_lists import SAID, CopyQuery, is_wanted
+from covey.console.pages.threads import address
 from covey.console.rendering import Place
 from covey.console.routes import Operations, page
 from covey.console.shown import ago
-from covey.console.tables import Column, Filter, Query, Slice, Table, cursor_of, table_rows
+from covey.console.tables import Column, Filter, Slice, Table, cursor_of, table_rows
 from covey.doors.answer import Answer
 from covey.doors.call import Call
 from covey.doors.operations import Nothing
@@ -24,37 +24,25 @@ from covey.store import Transaction
 PLACE = Place("/deferred", "Deferred")
 
 
-class DeferredQuery(Query):
-    """Mail that waits: with these words, from this agent, to this one."""
-
-    sender: str = ""
-    receiver: str = ""
-
-
-def read_deferred(tx: Transaction, query: DeferredQuery, _settings: Settings, limit: int) -> Slice[Message]:
+def read_deferred(tx: Transaction, query: CopyQuery, _settings: Settings, limit: int) -> Slice[Message]:
     """The mail that a query asks for, in the order in which it was stored."""
-
-    def fits(copy: Message) -> bool:
-        return (
-            query.sender in ("", copy.from_)
-            and query.receiver in ("", copy.receiver)
-            and has_words(query.q, copy.message_id, str(copy.content["subject"]), copy.body)
-        )
-
-    return picked(lambda after: releasing.deferred(tx, THE_OPERATOR, after=after or 0, limit=limit), fits, cursor_of(query), limit)
+    return picked(
+        lambda after: releasing.deferred(tx, THE_OPERATOR, after=after or 0, limit=limit),
+        lambda copy: is_wanted(query, copy),
+        cursor_of(query),
+        limit,
+    )
 
 
-DEFERRED: Table[DeferredQuery, Message] = Table(
+DEFERRED: Table[CopyQuery, Message] = Table(
     name="deferred",
     path="/deferred",
     caption="Deferred mail",
-    query=DeferredQuery,
+    query=CopyQuery,
     read=read_deferred,
     filters=(Filter("q", "Words or id"), Filter("sender", "From"), Filter("receiver", "To")),
     columns=(
-        Column(name="message", title="Message", value=words_of, words=True),
-        Column(name="from", title="From", value=lambda m: m.from_, cell=lambda m: pieces.agent(m.from_)),
-        Column(name="to", title="To", value=lambda m: m.receiver, cell=lambda m: pieces.agent(m.receiver)),
+        *SAID,
         Column(name="deliverAt", title="To be delivered", value=lambda m: m.deliver_at, cell=lambda m: ago(m.deliver_at)),
         Column(name="sentAt", title="Sent", value=lambda m: m.timestamp, cell=lambda m: ago(m.timestamp), spare=True),
         Column(name="messageId", title="Act", value=lambda m: m.message_id, cell=lambda m: buttons("/deferred", m)),
@@ -67,14 +55,14 @@ DEFERRED: Table[DeferredQuery, Message] = Table(
 BULKS = (bulk_of(DEFERRED, RELEASE, "Deliver {}"), bulk_of(DEFERRED, CANCEL, "Cancel {}"))
 
 
-async def get_deferred(call: Call[DeferredQuery, Nothing]) -> Answer:
+async def get_deferred(call: Call[CopyQuery, Nothing]) -> Answer:
     """The page."""
     rows = await table_rows(call, DEFERRED, call.query)
     return console_of(call).whole(call, "deferred.html", table=DEFERRED, query=call.query, rows=rows)
 
 
 OPERATIONS: Operations = (
-    page("/deferred", get_deferred, "Mail that waits for credit.", query=DeferredQuery),
+    page("/deferred", get_deferred, "Mail that waits for credit.", query=CopyQuery),
     *operations_of(DEFERRED),
     *(each for bulk in BULKS for each in bulk.operations),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from covey.store import Transaction, relaxed, statement
-from covey.store.upkeep import Pruned
+from covey.store import Row, Transaction, relaxed, statement
+from covey.store.upkeep import Pruned, pruned
 
 OLDEST = statement(__package__, "oldest")
 FORGET_STEPS = statement(__package__, "forget_steps")
@@ -14,10 +14,9 @@ FORGET = statement(__package__, "forget")
 def prune(tx: Transaction, *, older_s: float, after: int = 0, limit: int = 500) -> Pruned:
     """Delete runs that ended longer ago than this; one step over the oldest runs."""
     before = tx.now - older_s
-    rows = tx.all(OLDEST, after=after, limit=limit)
-    gone = [row for row in rows if row.ended_at is not None and row.ended_at < before]
-    for row in gone:
+
+    def forget(row: Row) -> None:
         tx.run(FORGET_STEPS, run_id=row.id)
         tx.run(FORGET, seq=row.seq)
-    full = len(rows) == limit and rows[-1].created_at < before
-    return Pruned(len(gone), rows[-1].seq if full else None)
+
+    return pruned(tx.all(OLDEST, after=after, before=before, limit=limit), before, limit, forget)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from covey.store import Transaction, relaxed, statement
-from covey.store.upkeep import Pruned
+from covey.store import Row, Transaction, relaxed, statement
+from covey.store.upkeep import Pruned, pruned
 
 OLDEST = statement(__package__, "oldest")
 FORGET = statement(__package__, "forget")
@@ -14,11 +14,10 @@ PARTS = tuple(statement(__package__, f"forget_{name}") for name in ("voters", "b
 def prune(tx: Transaction, *, older_s: float, after: int = 0, limit: int = 500) -> Pruned:
     """Delete votes that were closed longer ago than this; one step over the oldest."""
     before = tx.now - older_s
-    rows = tx.all(OLDEST, after=after, limit=limit)
-    old = [row for row in rows if row.opened_at < before]
-    closed = [row for row in old if row.closed_at is not None and row.closed_at < before]
-    for row in closed:
+
+    def forget(row: Row) -> None:
         for part in PARTS:
             tx.run(part, id=row.id)
         tx.run(FORGET, seq=row.seq)
-    return Pruned(len(closed), old[-1].seq if len(old) == limit else None)
+
+    return pruned(tx.all(OLDEST, after=after, before=before, limit=limit), before, limit, forget)

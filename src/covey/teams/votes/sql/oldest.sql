@@ -1,2 +1,3 @@
--- The oldest votes, for their retention.
-SELECT seq, id, opened_at, closed_at FROM votes WHERE seq > :after ORDER BY seq LIMIT :limit
+-- The oldest votes, with whether each is to be kept: it is open or was closed lately.
+SELECT seq, id, opened_at AS created_at, closed_at IS NULL OR closed_at >= :before AS kept
+  FROM votes WHERE seq > :after ORDER BY seq LIMIT :limit
