@@ -36,7 +36,7 @@ MOST_NAMES = 64
 
 AgentName = Annotated[str, Meta(max_length=128, extra_json_schema={"format": _AGENT})]
 Receiver = Annotated[str, Meta(max_length=129, extra_json_schema={"format": _RECEIVER})]
-Ident = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
+Ident = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$", description="1 to 128 of the characters A-Z a-z 0-9 . _ : -")]
 Wait = Annotated[float, Meta(ge=0, le=50, description="seconds to wait for it; 0 looks once")]
 """No longer than clients wait for a tool, of which some give up after a minute."""
 
@@ -127,13 +127,7 @@ class Tool(Generic[A]):
         if strange := next((name for name in given if name not in known), None):
             there = f"it takes {', '.join(known)}" if known else "it takes none"
             raise Invalid(f"{self.name} has no argument {strange[:60]!r}; {there}. Nothing was stored.", field=strange[:128])
-        try:
-            return convert(self.takes, given)
-        except Invalid as error:
-            choices = _choices(known.get(error.field or "", {}))
-            if not choices:
-                raise
-            raise Invalid(f"{error.message} It may be {', '.join(choices)}.", field=error.field) from error
+        return convert(self.takes, given)
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
@@ -159,11 +153,6 @@ def _inlined(node: Any, defs: dict[str, Any]) -> Any:
         return _inlined({**whole, **rest}, defs)
     kept = {key: value for key, value in node.items() if key != "$defs" and not (key == "title" and isinstance(value, str))}
     return {key: _inlined(value, defs) for key, value in kept.items()}
-
-
-def _choices(schema: dict[str, Any]) -> list[str]:
-    """The few words that an argument of this schema may be, also one that may be left out; none if it is no such argument."""
-    return [word for way in (schema, *schema.get("anyOf", ())) for word in way.get("enum", ())]
 
 
 def with_names(schema: Any, agents: Sequence[str], receivers: Sequence[str]) -> Any:
