@@ -13,6 +13,7 @@ from covey.api import agent_port, fleet_port
 from covey.doors.operations import Operation
 from covey.messages import sending
 from covey.messages.model import draft
+from covey.nodes import records
 from covey.store import Store
 from tests.api.world import World, bearer, problem_of
 from tests.rules import rule
@@ -77,6 +78,7 @@ async def call(world: World, door: str, operation: Operation[Any, Any], who: str
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(("door", "operation"), EVERY, ids=[f"{door} {each.method} {each.path}" for door, each in EVERY])
 async def test_each_route_is_for_those_whom_its_line_names(world: World, door: str, operation: Operation[Any, Any]) -> None:
+    await world.store.write(records.register, "here", host="h", pid=1, start_ticks=1, boot_id="b", version="0")
     for who in CALLERS:
         answer = await call(world, door, operation, who)
         refused = answer.status_code in (401, 403) and answer.json()["code"] in ("unauthorized", "forbidden")

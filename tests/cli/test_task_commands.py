@@ -124,7 +124,8 @@ def test_the_agents_are_shown_and_their_flags_set(covey: Covey) -> None:
     assert covey("status", "nobody").code == 4
     assert covey("stop").code == 2
     assert covey("stop", "coder", "--all").code == 2
-    assert covey("restart", "coder", "--json").json["asked"] is True
+    down = covey("restart", "coder", "--json")
+    assert (down.code, down.json["code"]) == (5, "not_running")
 
 
 @pytest.mark.parametrize(("option", "field"), [("--estimate", "estimatedSeconds"), ("--max-attempts", "maxAttempts")])

@@ -64,6 +64,7 @@ def test_a_command_that_does_not_exist_names_what_comes_near(covey: Covey) -> No
 @pytest.mark.parametrize(
     ("words", "field"),
     [
+        (("handoff", "offer", "task_1", "ops", "--state", "[1]", "--json"), "--state"),
         (("send", "--json"), "TO"),
         (("send", "chief", "hi", "--priority", "soon", "--json"), "--priority"),
         (("send", "chief", "hi", "--deadline", "nan", "--json"), "--deadline"),

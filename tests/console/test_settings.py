@@ -10,8 +10,11 @@ import pytest
 from covey.agents import configuring
 from covey.agents.model import THE_OPERATOR
 from covey.app import outer
+from covey.app.node_spec import NODE
+from covey.app.opening import run_dir
 from covey.base.config.load import load_text
 from covey.base.config.origins import NOTHING_KNOWN, Origins, is_usual
+from covey.base.markers import NameLock
 from covey.base.settings import Settings
 from covey.console.pages.settings import GROUPS, groups_of
 from covey.links.model import LinkChange
@@ -90,7 +93,10 @@ def test_what_was_given_at_the_start_is_kept_with_where_it_came_from(tmp_path: P
     settings = load_text(file.read_text(), root=tmp_path, environ=environ, flags={"wait_s": 100})
     (tmp_path / ".covey" / "run").mkdir(parents=True)
     outer.remember(settings, {"wait_s": 100, "dir": None}, environ, file)
+    node = NameLock(run_dir(settings) / f"{NODE}.lock")
+    assert node.take(NODE, settings.console_port)
     assert outer.given(settings) == {"stale_s": 70.0, "wait_s": 100.0}
+    node.release()
     assert outer.origins(settings) == Origins(
         str(file), {"fleet.lease_s": 90, "planning.usd": 1}, {"stale_s": "environment", "wait_s": "flag"}
     )

@@ -16,7 +16,7 @@ from covey.brains.model import Outcome
 from covey.contexts import checkpoints, entries
 from covey.contexts import reading as contexts
 from covey.healing import overflowing
-from covey.healing.cycle import Deposed, fenced
+from covey.healing.cycle import LOOK_S, Deposed, fenced
 from covey.nodes import records
 from covey.planning.model import Planned
 from covey.store import Store, Transaction, events
@@ -255,12 +255,12 @@ async def test_a_new_leader_goes_on_where_the_old_one_was(ward: Ward) -> None:
     fence = await ward.store.write(records.beat, NODE)
     assert fence is not None
     assert await ward.cycle.when_due(fence) is not None
-    ward.clock.at += CYCLE_S - 1
+    ward.clock.at += CYCLE_S - LOOK_S / 2 - 1
     other, fence = ward.cycle_of("another"), await ward.store.write(records.beat, "another")
     assert fence is not None
     assert await other.when_due(fence) is None
     ward.clock.at += 1
-    assert await other.when_due(fence) is not None
+    assert await other.when_due(fence) is not None, "it is nearer to this look than to the next one, which would make it late"
 
 
 @rule("H8")

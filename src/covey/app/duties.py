@@ -18,7 +18,7 @@ from covey.exchanges import retention as exchanges
 from covey.figures import recording as figures
 from covey.healing import cleaning, lending
 from covey.healing import retention as incidents
-from covey.healing.cycle import Cycle, Lead
+from covey.healing.cycle import LOOK_S, Cycle, Lead
 from covey.healing.pressing import Watcher
 from covey.healing.unable import Onlooker
 from covey.messages import handling
@@ -53,7 +53,6 @@ LOCK_S = 2.1
 LEND_S = 5.0
 ROOM_S = 15.0
 UNABLE_S = 15.0
-CYCLE_LOOK_S = 10.0
 FIGURES_S = 5.0
 LOCK_HELD_S = 10.0
 """A process of ours that holds the write lock for so long is stuck, and ended."""
@@ -230,7 +229,7 @@ def duties(keeping: Keeping, news: News, lock: LockWatch) -> list[Duty]:
     time = Timekeeper(store, clock)
     cycle = _cycle(keeping)
     found = [
-        Duty("cycle", min(settings.cycle_s, CYCLE_LOOK_S), True, cycle.when_due),
+        Duty("cycle", min(settings.cycle_s, LOOK_S), True, cycle.when_due),
         Duty(
             "room", ROOM_S, False, Watcher(store, keeping.node, lambda: room(Path(settings.data_dir)), cleaning.of_short_machine).one_round
         ),

@@ -52,9 +52,11 @@ def _in_one_line(error: click.UsageError) -> str:
 def _field_of(error: click.UsageError) -> str | None:
     if isinstance(error, click.NoSuchOption):
         return error.option_name
-    param = error.param if isinstance(error, click.BadParameter) else None
-    if param is None:
+    if not isinstance(error, click.BadParameter):
         return None
+    param = error.param
+    if param is None:
+        return error.param_hint if isinstance(error.param_hint, str) else None
     return max(param.opts, key=len) if param.param_type_name == "option" else param.human_readable_name
 
 

@@ -29,6 +29,8 @@ WRITTEN_AT_ONCE = 100
 MISSED = 2
 MISSED_S = 60.0
 """A port may be silent while the heart beats for so many cycles in a row, and for so many as would come in so many seconds."""
+LOOK_S = 10.0
+"""So often it is looked whether a cycle is due, or each interval if that is shorter."""
 LATE = 2.0
 """So many intervals without a cycle are too many (H7b)."""
 PATIENT = 12
@@ -105,9 +107,13 @@ class Cycle:
         """Agents that are down and whose tasks nobody can do: for how many more rounds nobody is asked again."""
 
     async def when_due(self, fence: int) -> Done | None:
-        """One cycle, if the last one, whoever did it, is long enough ago: a new leader goes on where the old one was."""
+        """One cycle, if the last one, whoever did it, is long enough ago: a new leader goes on where the old one was.
+
+        What will be due before half of the time to the next look is due: that look might be late by an interval.
+        """
         age_s = await self._store.read(self._lead.age_s)
-        if age_s is not None and age_s < self._settings().cycle_s:
+        cycle_s = self._settings().cycle_s
+        if age_s is not None and age_s < cycle_s - min(cycle_s, LOOK_S) / 2:
             return None
         return await self.one_round(fence)
 
