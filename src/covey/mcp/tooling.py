@@ -36,7 +36,7 @@ MOST_NAMES = 64
 
 AgentName = Annotated[str, Meta(max_length=128, extra_json_schema={"format": _AGENT})]
 Receiver = Annotated[str, Meta(max_length=129, extra_json_schema={"format": _RECEIVER})]
-Ident = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$", description="1 to 128 of the characters A-Z a-z 0-9 . _ : -")]
+Ident = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
 Wait = Annotated[float, Meta(ge=0, le=50, description="seconds to wait for it; 0 looks once")]
 """No longer than clients wait for a tool, of which some give up after a minute."""
 

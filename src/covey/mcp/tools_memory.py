@@ -20,7 +20,7 @@ class RecallAsked(Asking):
     since: Annotated[float, Meta(ge=0, le=4102444800, description="Unix seconds")] | None = None
     until: Annotated[float, Meta(ge=0, le=4102444800)] | None = None
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
-    cursor: Annotated[str, Meta(pattern=r"^[0-9]{1,19}$", description="the cursor of the part before")] | None = None
+    cursor: Annotated[str, Meta(pattern=r"^[0-9]{1,19}$")] | None = None
 
 
 class Memory(Given):
