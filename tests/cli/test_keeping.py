@@ -56,7 +56,7 @@ def test_doctor_finds_nothing_wrong_where_nothing_is_and_makes_nothing(covey: Co
 
 def test_doctor_names_the_gateways_port_that_a_running_fleet_has(covey: Covey, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COVEY_GATEWAY", "auto")
-    monkeypatch.setattr(examining.gateway_doors, "is_there", lambda _: True)
+    monkeypatch.setattr("covey.app.gateway_doors.is_there", lambda _: True)
     monkeypatch.setattr(examining, "as_started", lambda settings: msgspec.structs.replace(settings, gateway_port=21790))
     ended = covey("doctor", "--base-port", "21700", "--json")
     assert [each["text"] for each in findings(ended, "gateway")] == ["MCP and A2A on port 21790"]
