@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec import Meta
 
 from covey.base import wire
 from covey.base.errors import CoveyError, Invalid, TooLarge
@@ -121,6 +123,35 @@ def test_a_wrong_task_is_refused_by_the_name_of_the_field(raw: str, field: str) 
     error = refusal(raw, TaskDraft)
     assert isinstance(error, Invalid)
     assert error.field == field
+
+
+class Asked(msgspec.Struct, rename="camel"):
+    """What has words to choose from, at several depths."""
+
+    state: Literal["open", "done"] | None = None
+    kinds: list[Literal["mail", "task"]] = []
+    limits: dict[str, Literal["on", "off"]] = {}
+    below: Asked | None = None
+    last_seen: Annotated[str, Meta(pattern="^[0-9]+$", description="a cursor that was given")] | None = None
+    plain: Annotated[str, Meta(pattern="^[a-z]+$")] = "a"
+
+
+@rule("M10")
+@pytest.mark.parametrize(
+    ("raw", "field", "said"),
+    [
+        ('{"state": "gone"}', "state", "invalid enum value 'gone'; it may be done, open."),
+        ('{"kinds": ["task", "call"]}', "kinds[1]", "it may be mail, task."),
+        ('{"limits": {"a": "no"}}', "limits[...]", "it may be off, on."),
+        ('{"below": {"state": "gone"}}', "below.state", "it may be done, open."),
+        ('{"lastSeen": "x"}', "lastSeen", "not of the right form; it is a cursor that was given."),
+        ('{"plain": "7"}', "plain", "matching regex '^[a-z]+$'."),
+    ],
+)
+def test_a_wrong_word_is_refused_with_those_that_may_be_given(raw: str, field: str, said: str) -> None:
+    error = refusal(raw, Asked)
+    assert error.field == field
+    assert said in error.message
 
 
 @rule("M10")

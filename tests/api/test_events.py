@@ -192,7 +192,7 @@ async def test_a_wrong_bookmark_is_a_problem_not_a_stream(world: World, served: 
     answer = await world.fleet.get(
         "/api/v1/events", headers={"Accept": "text/event-stream", "Last-Event-ID": "yesterday", **bearer("operator")}
     )
-    assert (answer.status_code, problem_of(answer)["field"]) == (400, "since")
+    assert (answer.status_code, problem_of(answer)["field"]) == (400, "Last-Event-ID")
 
 
 async def test_a_quiet_stream_says_that_it_lives(world: World, served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,11 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from covey.base.markers import NameLock
+from covey.cli import examining_ways
 from covey.cli.about import unit
 from covey.cli.archiving import TOKENS
 from covey.cli.examining import file_system
@@ -50,6 +52,14 @@ def test_doctor_finds_nothing_wrong_where_nothing_is_and_makes_nothing(covey: Co
     assert "none yet" in ended.out
     assert "default 8 agents" in ended.out
     assert list(folder.iterdir()) == []
+
+
+def test_doctor_names_the_gateways_port_that_a_running_fleet_has(covey: Covey, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COVEY_GATEWAY", "auto")
+    monkeypatch.setattr("covey.app.gateway_doors.is_there", lambda _: True)
+    monkeypatch.setattr(examining_ways, "as_started", lambda settings: msgspec.structs.replace(settings, gateway_port=21790))
+    ended = covey("doctor", "--base-port", "21700", "--json")
+    assert [each["text"] for each in findings(ended, "gateway")] == ["MCP and A2A on port 21790"]
 
 
 @rule("A10")

@@ -81,8 +81,33 @@ def test_a_text_can_come_from_standard_input(covey: Covey, monkeypatch: pytest.M
 )
 def test_a_text_that_can_not_be_stored_is_refused(covey: Covey, text: str, code: str) -> None:
     ended = covey("send", "chief", text, "--json")
-    assert (ended.code, ended.json["code"]) == (2, code)
+    assert (ended.code, ended.json["code"], ended.json["field"]) == (2, code, "content.body")
     assert covey("inbox", "chief", "--json").json["items"] == []
+
+
+@rule("M10")
+@pytest.mark.parametrize("word", ["", "coder/inbox", "../agents", "a b", "x" * 129])
+@pytest.mark.parametrize(
+    ("command", "field"),
+    [
+        ("status", "agent"),
+        ("inbox", "agent"),
+        ("restart", "agent"),
+        ("thread", "id"),
+        ("why", "id"),
+        ("task show", "id"),
+        ("approve", "id"),
+    ],
+)
+def test_what_is_no_name_and_no_id_is_refused_and_leads_to_no_other_path(covey: Covey, command: str, field: str, word: str) -> None:
+    ended = covey(*command.split(), word, "--json")
+    assert (ended.code, ended.json["code"], ended.json["field"]) == (2, "invalid", field)
+
+
+@pytest.mark.parametrize("command", ["status", "stop", "pause", "resume", "inbox", "context show", "logs"])
+def test_an_agent_that_is_not_there_is_said_to_be_the_one_in_the_words(covey: Covey, command: str) -> None:
+    ended = covey(*command.split(), "nobody", "--json")
+    assert (ended.code, ended.json["code"], ended.json["field"]) == (4, "unknown", "agent")
 
 
 def test_a_question_to_a_fleet_that_is_down_is_not_sent(covey: Covey) -> None:

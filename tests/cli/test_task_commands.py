@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.conftest import Covey
 from tests.rules import rule
 
@@ -124,6 +126,13 @@ def test_the_agents_are_shown_and_their_flags_set(covey: Covey) -> None:
     assert covey("stop", "coder", "--all").code == 2
     down = covey("restart", "coder", "--json")
     assert (down.code, down.json["code"]) == (5, "not_running")
+
+
+@pytest.mark.parametrize(("option", "field"), [("--estimate", "estimatedSeconds"), ("--max-attempts", "maxAttempts")])
+def test_nought_is_a_number_that_was_given(covey: Covey, option: str, field: str) -> None:
+    ended = covey("task", "add", "coder", "Run the tests", option, "0", "--json")
+    assert (ended.code, ended.json["field"]) == (2, field)
+    assert covey("task", "list", "--json").json["items"] == []
 
 
 def test_only_the_lead_and_the_operator_may_stop_others(covey: Covey) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
+import math
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +252,24 @@ async def test_a_story_that_is_refused_is_an_error_at_once(world: World, served:
         await some(awaited(served.port, "nobody").follow(), 1)
     with pytest.raises(Invalid):
         await asyncio.to_thread(lambda: next(blocking(served.port).follow("yesterday")))
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda: calls.send("coder", "x", deadline=math.nan), "content.deadline"),
+        (lambda: calls.send("coder", "x", data={"share": math.inf}), "content.data.share"),
+        (lambda: calls.send("coder", "\udcff"), "content.body"),
+        (lambda: calls.task("t1/cancel"), "id"),
+        (lambda: calls.why(""), "id"),
+        (lambda: calls.inbox("coder/../chief"), "agent"),
+    ],
+    ids=["nan", "infinity", "no-utf-8", "another-path", "empty", "another-agent"],
+)
+def test_what_no_fleet_could_take_is_refused_before_it_is_sent(call: Callable[[], object], field: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        call()
+    assert caught.value.field == field
 
 
 def test_the_address_and_the_token_are_found_or_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

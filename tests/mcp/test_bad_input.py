@@ -125,8 +125,8 @@ async def test_a_wrong_argument_is_named(world: World, tool: str, arguments: dic
     [
         ("send_agent_message", {"to": "chief", "body": "hello"}, "has no argument 'body'; it takes text, to, toAll,"),
         ("whoami", {"verbose": True}, "whoami has no argument 'verbose'; it takes none."),
-        ("send_agent_message", {"to": "chief", "text": "hello", "priority": "now"}, "It may be high, low, medium, urgent."),
-        ("claim_task", {"lane": "message"}, "It may be mail, task."),
+        ("send_agent_message", {"to": "chief", "text": "hello", "priority": "now"}, "it may be high, low, medium, urgent."),
+        ("claim_task", {"lane": "message"}, "it may be mail, task."),
         ("send_agent_message", {"to": "chief", "text": "a" * 300_000}, "text is 300,000 bytes long; at most 262,144"),
     ],
 )

@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from covey.base.clock import SystemClock
-from covey.base.errors import StoreUnavailable
+from covey.base.errors import StoreBusy, StoreUnavailable
 from covey.base.ids import Ids
+from covey.store import DatagramBell, Store
 from covey.store.batches import write_alone
 from covey.store.sqlite import SqliteEngine
 from covey.store.turns import TurnLock, turn, turn_holder
 from tests.rules import rule
 from tests.store.processes import WAIT_S, workers
-from tests.store.verbs import names
+from tests.store.verbs import names, put
 
 
 @pytest.fixture
@@ -120,6 +121,35 @@ def test_a_turn_just_taken_is_not_put_down_to_whoever_had_it_last(lock_path: Pat
     with lock_path.open("rb") as unsigned:
         fcntl.flock(unsigned, fcntl.LOCK_EX)
         assert turn_holder(lock_path) is None
+
+
+def test_a_store_that_is_set_up_opens_while_somebody_holds_the_turn(path: Path, lock_path: Path) -> None:
+    with lock_path.open("rb") as stranger:
+        fcntl.flock(stranger, fcntl.LOCK_EX)
+        assert SqliteEngine(path, SystemClock()).migrate(SystemClock().wall) == []
+
+
+def test_one_piece_of_work_waits_for_its_turn_so_long_and_says_who_has_it(lock_path: Path) -> None:
+    with turn(lock_path, SystemClock()):
+        with (
+            pytest.raises(StoreBusy, match=f"the process {os.getpid()} has held .*store.db.lock for 0.05 s; nothing was stored") as refused,
+            turn(lock_path, SystemClock(), patience_s=0.05),
+        ):
+            raise AssertionError("two have the turn")
+        assert refused.value.retry_at is not None
+
+
+async def test_a_store_closes_soon_though_a_write_that_was_given_up_has_no_turn(path: Path, lock_path: Path, tmp_path: Path) -> None:
+    store = Store(SqliteEngine(path, SystemClock()), DatagramBell(tmp_path / "bells"), patience_s=0.1)
+    with lock_path.open("rb") as stranger:
+        fcntl.flock(stranger, fcntl.LOCK_EX)
+        with pytest.raises(StoreBusy):
+            await store.write(put, "a")
+        store._patience_s = 60.0  # what a close would wait for what is still waited for
+        began = time.monotonic()
+        await store.close()
+        assert time.monotonic() - began < WAIT_S
+    assert write_alone(SqliteEngine(path, SystemClock()), names) == [], "what was given up was not stored later either"
 
 
 def test_a_turn_can_be_waited_for_so_long(lock_path: Path) -> None:

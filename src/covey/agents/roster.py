@@ -23,7 +23,7 @@ CAPABILITIES = statement(__package__, "capabilities")
 ABLE = statement(__package__, "able")
 
 
-def find(tx: Transaction, name: str, *, field: str | None = None) -> Agent:
+def find(tx: Transaction, name: str, *, field: str = "agent") -> Agent:
     """The agent of this name.
 
     Raises:
@@ -44,7 +44,7 @@ def seek(tx: Transaction, name: str) -> Agent | None:
     return Agent.from_row(row) if row else None
 
 
-def unknown(tx: Transaction, name: str, *, field: str | None = None) -> Unknown:
+def unknown(tx: Transaction, name: str, *, field: str = "agent") -> Unknown:
     """The error for a name that nobody bears, with the nearest names."""
     names = all_names(tx)
     near = get_close_matches(name, names, n=3, cutoff=0.5)

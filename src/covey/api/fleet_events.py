@@ -49,8 +49,16 @@ async def get_events(call: Call[EventsQuery, Nothing]) -> Answer | Stream:
 async def _since(call: Call[EventsQuery, Nothing]) -> Bookmark:
     """Where a stream begins: after the last event that the reader has, else after `since`, else with what comes from now on."""
     last = call.headers.get(b"last-event-id", b"").decode("latin-1").strip()
-    said = convert(EventsQuery, {"since": last}).since if last else call.query.since
+    said = _last_event(last) if last else call.query.since
     return Bookmark.parse(said) if said is not None else await call.door.store.read(events.last)
+
+
+def _last_event(header: str) -> str | None:
+    try:
+        return convert(EventsQuery, {"since": header}).since
+    except Invalid as error:
+        message = f"Last-Event-ID is {header[:60]!r}, no id of an event of this stream; send the last one that came, or none."
+        raise Invalid(message, field="Last-Event-ID") from error
 
 
 async def _told(call: Call[EventsQuery, Nothing], at: Bookmark, wanted: Wanted) -> AsyncIterator[bytes]:

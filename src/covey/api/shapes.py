@@ -15,7 +15,7 @@ from covey.messages.model import Draft, Message, Receipt
 from covey.tasks.model import Task, TaskDraft
 
 Reason = Annotated[str, Meta(max_length=2000)]
-Ident = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
+Ident = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$", description="1 to 128 of the characters A-Z a-z 0-9 . _ : -")]
 Seconds = Annotated[float, Meta(ge=0, le=4102444800)]
 """A time: Unix seconds, up to the year 2100."""
 Cursor = Annotated[int, Meta(ge=0, le=2**62)]
@@ -488,8 +488,12 @@ class EventsQuery(Asking):
     `last`: so many of the latest instead, among the last 20,000; a stream begins with what comes after them.
     """
 
-    since: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(\.[0-9]{1,18})?$")] | None = None
-    kinds: Annotated[str, Meta(pattern=r"^[a-z_.,-]{0,500}$")] = ""
+    since: (
+        Annotated[str, Meta(pattern=r"^[0-9]{1,18}(\.[0-9]{1,18})?$", description="the cursor of an event or of a page of them")] | None
+    ) = None
+    kinds: Annotated[
+        str, Meta(pattern=r"^[a-z_.,-]{0,500}$", description="kinds of events with commas between, as task.done,message.sent")
+    ] = ""
     agent: Ident | None = None
     subject: Ident | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200

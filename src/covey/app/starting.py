@@ -60,6 +60,12 @@ def running_node(settings: Settings) -> Marker | None:
     return marker(run_dir(settings) / f"{NODE}.lock")
 
 
+def as_started(settings: Settings) -> Settings:
+    """The settings that a running fleet has."""
+    path = snapshot.path_of(settings)
+    return snapshot.read(path) if running_node(settings) is not None and path.exists() else settings
+
+
 def addresses(settings: Settings) -> list[tuple[str, str, int]]:
     """Name, host and port of the console, the gateway, and every agent with a port of ours."""
     found = [(name, settings.host, port) for name, port in own_ports(settings)]

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
+from covey.base.allowed import words_at
 from covey.base.errors import Invalid, TooLarge
 
 T = TypeVar("T")
@@ -19,6 +20,7 @@ DEPTH = 64
 
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<key>key in )?\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _NAMED = re.compile(r"field `([^`]+)`")
+_CHOSEN = re.compile(r"Invalid enum value|Expected `str` matching regex")
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
@@ -59,7 +61,7 @@ def convert(kind: type[T], value: Any, *, strict: bool = True) -> T:
     try:
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
-        _refuse(str(error))
+        _refuse(kind, str(error))
     except OverflowError as error:
         raise Invalid("the request has a number that is too large for its field.", field="") from error
 
@@ -77,12 +79,14 @@ def checked(draft: T) -> T:
     return convert(type(draft), plain)
 
 
-def _refuse(said: str) -> NoReturn:
+def _refuse(kind: Any, said: str) -> NoReturn:
     match = _PLACE.match(said)
     what = match["what"] if match else said
     path = (match["path"] or "").lstrip(".") if match else ""
     named = _NAMED.search(what)
     field = ".".join(part for part in (path, named[1] if named else "") if part)
+    if _CHOSEN.match(what) and (words := words_at(kind, path)):
+        what = f"{what if what.startswith('Invalid') else 'not of the right form'}; {words}"
     raise Invalid(f"{field or 'the request'}: {what[:1].lower()}{what[1:]}. Nothing was stored.", field=field)
 
 

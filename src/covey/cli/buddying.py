@@ -8,7 +8,8 @@ import click
 
 from covey.cli.options import Named, as_agent, reaching
 from covey.cli.output import ago, clock, coloured, print_json, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 _TODO = {
     "well": "nothing is to be done.",
@@ -59,7 +60,7 @@ def _row(each: dict[str, Any], now: float) -> list[str]:
 @reaching
 def buddy_check(reach: Reach, agent: str, by: str | None) -> int:
     """See how an agent is, over its own port, as its buddy does; nothing is done about it. Exit code 1 if it does not answer."""
-    found = reach.post(f"/api/v1/agents/{part(agent)}/buddy-check", {}, by=by)
+    found = reach.post(f"/api/v1/agents/{part(agent, 'agent')}/buddy-check", {}, by=by)
     if reach.as_json:
         print_json(found)
     elif found["answered"]:

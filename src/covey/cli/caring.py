@@ -8,7 +8,8 @@ import click
 
 from covey.cli.options import Named, for_people, reaching
 from covey.cli.output import clock, coloured, print_json, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 
 @click.group(cls=Named)

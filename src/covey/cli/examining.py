@@ -12,9 +12,8 @@ from contextlib import closing
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from covey.app import snapshot
 from covey.app.opening import engine_of, run_dir, store_path
-from covey.app.starting import addresses, running_node
+from covey.app.starting import addresses, as_started, running_node
 from covey.base import token_file
 from covey.base.ids import Ids
 from covey.base.markers import markers
@@ -67,12 +66,6 @@ def processes(settings: Settings) -> Iterator[Finding]:
         yield Finding("fail", "fleet", f"these do not run: {', '.join(missing[:10])}.", f"`covey logs {missing[0]} --output` says why")
     else:
         yield Finding("ok", "fleet", f"it runs: the node (pid {node.pid}) and {len(wanted)} servers")
-
-
-def as_started(settings: Settings) -> Settings:
-    """The settings that a running fleet has."""
-    path = snapshot.path_of(settings)
-    return snapshot.read(path) if running_node(settings) is not None and path.exists() else settings
 
 
 def ports(settings: Settings) -> Iterator[Finding]:

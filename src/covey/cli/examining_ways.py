@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from covey.app import gateway_doors
+from covey.app.starting import as_started
 from covey.base.settings import Settings
 from covey.base.target import target_of
 from covey.cli.findings import Finding
@@ -37,7 +38,7 @@ def gateway(settings: Settings) -> Iterator[Finding]:
         return
     absent = [door for door in gateway_doors.DOORS if not gateway_doors.is_there(door)]
     if there := [door.name for door in gateway_doors.there()]:
-        yield Finding("ok", "gateway", f"{' and '.join(there)} on port {settings.gateway_port}")
+        yield Finding("ok", "gateway", f"{' and '.join(there)} on port {as_started(settings).gateway_port}")
     for door in absent:
         yield Finding("ok", "gateway", f'there is no {door.name} door, {door.what}: pip install "covey[{door.extra}]" brings it')
 

@@ -9,7 +9,8 @@ import msgspec
 
 from covey.cli.options import SECONDS, Named, as_agent, for_people, from_cursor, reaching, words_of
 from covey.cli.output import Ended, ago, clock, coloured, print_json, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 _STATES = click.Choice(["offered", "accepted", "declined", "expired", "withdrawn"])
 

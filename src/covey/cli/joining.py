@@ -16,7 +16,8 @@ from covey.base.markers import servers
 from covey.base.target import in_url
 from covey.cli.options import Seconds, bare, nearest, reaching
 from covey.cli.output import Ended, print_json, safe
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 from covey.seats import assistants, joining, seat
 from covey.seats.assistants import ASSISTANTS, Joining
 from covey.seats.hook import main as hook
@@ -140,7 +141,7 @@ def _elsewhere(reach: Reach, agent: str, gateway: str | None) -> Fleet:
     token = os.environ.get("COVEY_TOKEN", "")
     if not token:
         raise Invalid(f"a fleet elsewhere needs {agent}'s token: put it into COVEY_TOKEN.", field="COVEY_TOKEN")
-    reach.get(f"/api/v1/agents/{part(agent)}/glance")
+    reach.get(f"/api/v1/agents/{part(agent, 'agent')}/glance")
     at = urlsplit(reach.url or "")
     mcp = gateway or f"{at.scheme}://{in_url(at.hostname or '')}:{_gateway_port(reach)}"
     return Fleet((reach.url or "").rstrip("/"), f"{mcp.rstrip('/')}/mcp", "", token)
@@ -200,7 +201,7 @@ def listen_command(reach: Reach, agent: str, timeout: float, after: str, everyth
 
     Nothing is acknowledged or taken by it. What waits already counts, unless --after says otherwise.
     """
-    path = f"/api/v1/agents/{part(agent)}/glance"
+    path = f"/api/v1/agents/{part(agent, 'agent')}/glance"
     by = None if reach.url or agent == "operator" else agent
     query = {"after": after or None, "idle": not everything}
     found = reach.until(lambda now: bool(now["fresh"]), path, timeout, look_s=LOOK_S, by=by, **query)

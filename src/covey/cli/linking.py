@@ -9,7 +9,8 @@ import click
 
 from covey.cli.options import Named, as_agent, for_people, reaching
 from covey.cli.output import clock, coloured, print_json, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 F = TypeVar("F", bound=Callable[..., Any])
 ENDPOINTS = click.Choice(["http", "mcp", "a2a", "hook"])

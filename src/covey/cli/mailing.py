@@ -9,7 +9,8 @@ import click
 
 from covey.cli.options import SECONDS, Named, Seconds, as_agent, for_people, from_cursor, listed, reaching, words_of
 from covey.cli.output import Ended, Refused, ago, clock, coloured, print_json, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 PRIORITIES = click.Choice(["urgent", "high", "medium", "low"])
 _TIMES = ("delivered", "held", "seen", "handled", "ended")
@@ -117,7 +118,7 @@ def _say_silent(reach: Reach, to: str, ident: str, timeout: float) -> None:
 @reaching
 def inbox_command(reach: Reach, agent: str, unread: bool, limit: int, cursor: int | None) -> None:
     """The mail of AGENT (or the operator), newest first. Looking does not acknowledge."""
-    page = reach.get(f"/api/v1/agents/{part(agent)}/inbox", unread=unread or None, limit=limit, cursor=cursor)
+    page = reach.get(f"/api/v1/agents/{part(agent, 'agent')}/inbox", unread=unread or None, limit=limit, cursor=cursor)
     _print_mail(reach, page, empty=f"{agent}'s mailbox is empty.")
 
 

@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
-from urllib.parse import quote, urlencode
 
 import msgspec
 
 from covey.base.config import load, load_text, locate
-from covey.base.errors import Failed, Invalid
+from covey.base.errors import Failed
 from covey.base.settings import Settings
 from covey.cli.output import Refused
+from covey.client.request import encoded, with_query
 
 T = TypeVar("T")
 PATIENCE_S = 30.0
@@ -85,14 +85,14 @@ class Reach:
 
     def get(self, path: str, *, by: str | None = None, **query: Any) -> Any:
         """What is at a path; a parameter that is None is left out."""
-        return self._call("GET", _target(path, query), None, by, patience_s=PATIENCE_S + (query.get("wait") or 0.0))
+        return self._call("GET", with_query(path, query), None, by, patience_s=PATIENCE_S + (query.get("wait") or 0.0))
 
     def post(self, path: str, body: Any = None, *, by: str | None = None) -> Any:
         """What comes of a call."""
         return self._call("POST", path, {} if body is None else body, by, patience_s=PATIENCE_S)
 
     def _call(self, method: str, target: str, body: Any, by: str | None, *, patience_s: float) -> Any:
-        raw = _encoded(body)
+        raw = encoded(body) if body is not None else b""
         if self._url:
             status, answer = self._over_there().call(method, target, raw, by, patience_s)
         else:
@@ -130,7 +130,7 @@ class Reach:
 
     def _follow_there(self, path: str, since: str | None, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         while True:
-            for told in self._over_there().stream(_target(path, {**query, "since": since})):
+            for told in self._over_there().stream(with_query(path, {**query, "since": since})):
                 since = told.cursor or since
                 if told.kind != "end":
                     yield {"kind": told.kind, **told.data}
@@ -183,28 +183,8 @@ class Reach:
             self._runner.close()
 
 
-def _target(path: str, query: Mapping[str, Any]) -> str:
-    asked = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(asked, errors='replace')}" if asked else path
-
-
-def _encoded(body: Any) -> bytes:
-    """The body as JSON. A word of the command line that was no UTF-8 came to us with lone surrogates."""
-    if body is None:
-        return b""
-    try:
-        return msgspec.json.encode(body)
-    except UnicodeEncodeError as error:
-        raise Invalid("a word of the command line is not UTF-8; nothing was stored.") from error
-
-
 def _decoded(answer: bytes, status: int) -> Any:
     try:
         return msgspec.json.decode(answer) if answer else {}
     except msgspec.DecodeError as error:
         raise Failed(f"the answer, of HTTP status {status}, is no JSON; is the address that of a fleet's API?") from error
-
-
-def part(text: str) -> str:
-    """A name or id as a part of a path."""
-    return quote(text, safe="", errors="replace")

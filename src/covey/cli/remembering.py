@@ -9,7 +9,8 @@ import click
 
 from covey.cli.options import Named, reaching
 from covey.cli.output import clock, print_json, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 TEXT_CHARS = 200
 
@@ -43,7 +44,7 @@ def context_command() -> None:
 @reaching
 def context_show(reach: Reach, agent: str, whole: bool) -> None:
     """An agent's live context, oldest first."""
-    found = reach.get(f"/api/v1/contexts/{part(agent)}")
+    found = reach.get(f"/api/v1/contexts/{part(agent, 'agent')}")
     if reach.as_json:
         print_json(found)
         return
@@ -71,7 +72,7 @@ def context_show(reach: Reach, agent: str, whole: bool) -> None:
 @reaching
 def context_recall(reach: Reach, agent: str, text: str | None, ident: str | None, whole: bool, **words: Any) -> None:
     """What an agent's archive has with all these words, of a time, or of an id."""
-    page = reach.get(f"/api/v1/contexts/{part(agent)}/recall", text=text, id=ident, **words)
+    page = reach.get(f"/api/v1/contexts/{part(agent, 'agent')}/recall", text=text, id=ident, **words)
     if reach.as_json:
         print_json(page)
         return
@@ -85,7 +86,7 @@ def context_recall(reach: Reach, agent: str, text: str | None, ident: str | None
 @reaching
 def context_compress(reach: Reach, agent: str) -> None:
     """Compress an agent's context down to half its bound now; nothing of it is lost."""
-    done = reach.post(f"/api/v1/contexts/{part(agent)}/compress")
+    done = reach.post(f"/api/v1/contexts/{part(agent, 'agent')}/compress")
     if reach.as_json:
         print_json(done)
         return

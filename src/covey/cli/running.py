@@ -9,7 +9,8 @@ import click
 
 from covey.cli.options import as_agent, reaching
 from covey.cli.output import ago, begin_screen, clock, coloured, print_json, print_json_line, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 WATCH_S = 2.0
 
@@ -80,7 +81,7 @@ def _state(agent: dict[str, Any]) -> str:
 @reaching
 def status_command(reach: Reach, agent: str) -> None:
     """One agent's state; with --json every field of it."""
-    found = reach.get(f"/api/v1/agents/{part(agent)}")
+    found = reach.get(f"/api/v1/agents/{part(agent, 'agent')}")
     if reach.as_json:
         print_json(found)
         return
@@ -112,7 +113,7 @@ def _lines(agent: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _act(reach: Reach, agent: str, what: str, done: str, by: str | None, body: dict[str, Any] | None = None) -> None:
-    found = reach.post(f"/api/v1/agents/{part(agent)}/{what}", body, by=by)
+    found = reach.post(f"/api/v1/agents/{part(agent, 'agent')}/{what}", body, by=by)
     print_json(found) if reach.as_json else click.echo(f"{agent} is {done}")
 
 

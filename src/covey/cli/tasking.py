@@ -10,7 +10,8 @@ import click
 from covey.cli.mailing import PRIORITIES
 from covey.cli.options import SECONDS, Named, as_agent, for_people, from_cursor, listed, reaching, words_of
 from covey.cli.output import Ended, ago, clock, coloured, print_json, print_json_line, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 _STATES = click.Choice(["open", "queued", "blocked", "running", "done", "failed", "cancelled"])
 _ENDED = ("done", "failed", "cancelled")
@@ -55,7 +56,7 @@ def task_add(
     **given: Any,
 ) -> None:
     """Give AGENT (or @capability, or "*" for whoever is free) a task; the TEXT `-` is read from standard input."""
-    draft = {name: value for name, value in given.items() if value not in (None, False)}
+    draft = {name: value for name, value in given.items() if value is not None and value is not False}
     draft |= {"description": words_of(text), "agent": agent}
     if needs:
         draft["dependencies"] = listed(needs)

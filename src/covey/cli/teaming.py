@@ -9,7 +9,8 @@ import click
 from covey.cli.mailing import PRIORITIES
 from covey.cli.options import SECONDS, Named, as_agent, for_people, from_cursor, listed, reaching, words_of
 from covey.cli.output import Ended, Progress, ago, coloured, print_json, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 DAY_S = 86_400.0
 _ENDED = ("done", "failed", "cancelled")

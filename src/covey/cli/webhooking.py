@@ -11,7 +11,8 @@ from covey.base.errors import Failed, NotFound
 from covey.base.settings import WebhookSettings
 from covey.cli.options import Named, here, nearest, reaching
 from covey.cli.output import ago, coloured, print_json, safe, table
-from covey.cli.reach import Reach, part
+from covey.cli.reach import Reach
+from covey.client.request import part
 
 
 @click.group(cls=Named)

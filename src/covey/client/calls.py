@@ -71,12 +71,12 @@ def message(message_id: str) -> Request[Page[Message]]:
 
 def inbox(agent: str, *, unread: bool = False, limit: int = 50, cursor: str | None = None) -> Request[Page[Message]]:
     """An agent's mail, newest first. Looking does not acknowledge."""
-    return asking(Page[Message], f"/api/v1/agents/{part(agent)}/inbox", unread=unread, limit=limit, cursor=cursor)
+    return asking(Page[Message], f"/api/v1/agents/{part(agent, 'agent')}/inbox", unread=unread, limit=limit, cursor=cursor)
 
 
 def acknowledge(agent: str, message_id: str) -> Request[Done]:
     """A message of the agent's that was read and needs no more is closed."""
-    return doing(Done, f"/api/v1/agents/{part(agent)}/ack", {"messageId": message_id})
+    return doing(Done, f"/api/v1/agents/{part(agent, 'agent')}/ack", {"messageId": message_id})
 
 
 def thread(thread_id: str, *, limit: int = 50, cursor: str | None = None) -> Request[Page[Message]]:
@@ -99,7 +99,7 @@ def agents() -> Request[Page[AgentState]]:
 
 def agent(name: str) -> Request[AgentState]:
     """One agent's state."""
-    return asking(AgentState, f"/api/v1/agents/{part(name)}")
+    return asking(AgentState, f"/api/v1/agents/{part(name, 'agent')}")
 
 
 def why(ident: str) -> Request[Why]:
@@ -112,12 +112,12 @@ def glance(agent: str, *, after: str = "", idle: bool = False, wait_s: float = 0
 
     `idle`: only what wakes an idle brain. Looking acknowledges nothing.
     """
-    return asking(Glance, f"/api/v1/agents/{part(agent)}/glance", after=after or None, idle=idle, wait_s=wait_s)
+    return asking(Glance, f"/api/v1/agents/{part(agent, 'agent')}/glance", after=after or None, idle=idle, wait_s=wait_s)
 
 
 def recall(agent: str, text: str | None = None, *, ident: str | None = None, limit: int = 50) -> Request[Page[Remembered]]:
     """What an agent's archive has by words or by id, newest first."""
-    return asking(Page[Remembered], f"/api/v1/contexts/{part(agent)}/recall", text=text, id=ident, limit=limit)
+    return asking(Page[Remembered], f"/api/v1/contexts/{part(agent, 'agent')}/recall", text=text, id=ident, limit=limit)
 
 
 # tasks
@@ -156,17 +156,17 @@ def claim(
 ) -> Request[Claimed]:
     """What an external agent does next, under a lease whose token each further step shows; its token is None if nothing is ready."""
     body = {"wait": wait_s} | _there(lane=lane, leaseS=lease_s)
-    return replace(doing(Claimed, f"/api/v1/agents/{part(agent)}/claim", body), wait_s=wait_s)
+    return replace(doing(Claimed, f"/api/v1/agents/{part(agent, 'agent')}/claim", body), wait_s=wait_s)
 
 
 def renew(agent: str, token: str, *, lease_s: float | None = None) -> Request[Renewed]:
     """Until when the lease stands now."""
-    return doing(Renewed, f"/api/v1/agents/{part(agent)}/renew", {"token": token} | _there(leaseS=lease_s))
+    return doing(Renewed, f"/api/v1/agents/{part(agent, 'agent')}/renew", {"token": token} | _there(leaseS=lease_s))
 
 
 def progress(agent: str, token: str, text: str) -> Request[Done]:
     """A word on how far a task is, noted; it renews nothing."""
-    return doing(Done, f"/api/v1/agents/{part(agent)}/progress", {"token": token, "text": text})
+    return doing(Done, f"/api/v1/agents/{part(agent, 'agent')}/progress", {"token": token, "text": text})
 
 
 def finish(
@@ -186,17 +186,17 @@ def finish(
         "token": token, "kind": kind, "summary": summary, "data": data or {}, "decisions": list(decisions),
         "messages": list(messages), "tasks": list(tasks),
     }  # fmt: skip
-    return doing(Settled, f"/api/v1/agents/{part(agent)}/finish", body | _there(cost=cost))
+    return doing(Settled, f"/api/v1/agents/{part(agent, 'agent')}/finish", body | _there(cost=cost))
 
 
 def fail(agent: str, token: str, error: str, *, permanent: bool = False) -> Request[Settled]:
     """What was claimed, failed: tried again, or given up if trying again is no use."""
-    return doing(Settled, f"/api/v1/agents/{part(agent)}/fail", {"token": token, "error": error, "permanent": permanent})
+    return doing(Settled, f"/api/v1/agents/{part(agent, 'agent')}/fail", {"token": token, "error": error, "permanent": permanent})
 
 
 def give_back(agent: str, token: str, reason: str = "") -> Request[Settled]:
     """What was claimed, waiting again as if it had not been."""
-    return doing(Settled, f"/api/v1/agents/{part(agent)}/give-back", {"token": token, "reason": reason})
+    return doing(Settled, f"/api/v1/agents/{part(agent, 'agent')}/give-back", {"token": token, "reason": reason})
 
 
 # handoffs and votes

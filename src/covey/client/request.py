@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 
 from covey.base.errors import CoveyError, Failed, Invalid, error_of
+from covey.base.ids import is_id
+from covey.base.wire import check_value, encode
 
 T = TypeVar("T")
 
@@ -67,22 +69,28 @@ def with_query(path: str, query: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(told, errors='replace')}" if told else path
 
 
-def part(text: str) -> str:
-    """A name or id as a part of a path."""
-    return quote(text, safe="", errors="replace")
+def part(text: str, field: str = "id") -> str:
+    """A name or id as a part of a path.
+
+    Raises:
+        Invalid: It is of no form that a name or an id has: it could lead to another path.
+    """
+    if not is_id(text):
+        raise Invalid(f"{field} is {text[:60]!r}; it is 1 to 128 of the characters A-Z a-z 0-9 . _ : -", field=field)
+    return text
 
 
 def encoded(body: Any) -> bytes:
     """The body as JSON.
 
     Raises:
-        Invalid: A text in it is no UTF-8, or a value no JSON.
+        Invalid: A text in it is no UTF-8, a number not finite, or a value no JSON; `field` names it.
     """
     if body is None:
         return b"{}"
     try:
-        return msgspec.json.encode(body)
-    except UnicodeEncodeError as error:
-        raise Invalid("a text of the call is not UTF-8; nothing was stored.") from error
+        plain = msgspec.to_builtins(body)
+        check_value(plain)
+        return encode(plain)
     except (TypeError, msgspec.MsgspecError) as error:
         raise Invalid(f"the call holds what is no JSON ({error}); nothing was stored.") from error

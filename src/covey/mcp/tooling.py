@@ -127,13 +127,7 @@ class Tool(Generic[A]):
         if strange := next((name for name in given if name not in known), None):
             there = f"it takes {', '.join(known)}" if known else "it takes none"
             raise Invalid(f"{self.name} has no argument {strange[:60]!r}; {there}. Nothing was stored.", field=strange[:128])
-        try:
-            return convert(self.takes, given)
-        except Invalid as error:
-            choices = _choices(known.get(error.field or "", {}))
-            if not choices:
-                raise
-            raise Invalid(f"{error.message} It may be {', '.join(choices)}.", field=error.field) from error
+        return convert(self.takes, given)
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
@@ -159,11 +153,6 @@ def _inlined(node: Any, defs: dict[str, Any]) -> Any:
         return _inlined({**whole, **rest}, defs)
     kept = {key: value for key, value in node.items() if key != "$defs" and not (key == "title" and isinstance(value, str))}
     return {key: _inlined(value, defs) for key, value in kept.items()}
-
-
-def _choices(schema: dict[str, Any]) -> list[str]:
-    """The few words that an argument of this schema may be, also one that may be left out; none if it is no such argument."""
-    return [word for way in (schema, *schema.get("anyOf", ())) for word in way.get("enum", ())]
 
 
 def with_names(schema: Any, agents: Sequence[str], receivers: Sequence[str]) -> Any:

@@ -22,7 +22,7 @@ class InboxAsked(Asking):
 
     unread: Annotated[bool, Meta(description="leave out what was handled already")] = True
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
-    cursor: Annotated[str, Meta(pattern=r"^[0-9]{1,19}$", description="of the part before")] | None = None
+    cursor: Annotated[str, Meta(pattern=r"^[0-9]{1,19}$", description="the cursor of the part before")] | None = None
 
 
 class Inbox(Given):

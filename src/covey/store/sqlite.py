@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from covey.base.clock import Clock
-from covey.base.errors import StoreDamaged, StoreUnavailable
+from covey.base.errors import CoveyError, StoreDamaged, StoreUnavailable
 from covey.base.ids import Ids
 from covey.base.progress import Tell, silent
 from covey.store import snapshots
@@ -17,7 +17,7 @@ from covey.store.migrate import Migration, migrations
 from covey.store.sqlite_errors import plain_errors
 from covey.store.sqlite_sessions import INSERT_EVENT, SqliteReader, SqliteWriter
 from covey.store.transaction import Event, encode_json
-from covey.store.turns import Stamp, StampReader, turn, turn_holder, unavailable
+from covey.store.turns import Stamp, StampReader, TurnLock, turn, turn_holder, unavailable
 
 __all__ = ["SqliteEngine", "turn_holder"]
 
@@ -83,7 +83,10 @@ class SqliteEngine:
 
         Raises:
             StoreDamaged: The file is not sound, or is empty though it has been in use.
+            StoreBusy: Another process held the turn lock for too long.
         """
+        if self._is_set_up():
+            return []
         with turn(self.lock_path, self.clock) as lock:
             if lock.has_served and not self._is_new and self.path.stat().st_size == 0:
                 raise StoreDamaged(
@@ -95,9 +98,30 @@ class SqliteEngine:
             lock.serve()
             return names
 
+    def _is_set_up(self) -> bool:
+        """Whether nothing is missing, seen without a turn, so that a holder who is stuck keeps nobody from reading."""
+        if not self._has_served() or self.path.stat().st_size == 0:
+            return False
+        try:
+            with contextlib.closing(self.open()) as db:
+                return not _missing(db) and self._has_clock(db)
+        except (apsw.Error, CoveyError):  # whoever looks again in its turn says what it is
+            return False
+
+    def _has_served(self) -> bool:
+        lock = TurnLock(self.lock_path, self.clock)
+        try:
+            return lock.has_served
+        finally:
+            lock.close()
+
+    def _has_clock(self, db: apsw.Connection) -> bool:
+        """Whether the clock's offset is of this boot."""
+        row = db.execute("SELECT boot_id FROM clock").fetchone()
+        return row is not None and row[0] == self.clock.boot_id()
+
     def _migrate(self, db: apsw.Connection, at: float) -> list[str]:
-        done = {row[0] for row in db.execute("SELECT name FROM migrations")} if _has_table(db, "migrations") else set()
-        missing: list[Migration] = [each for each in migrations() if each.name not in done]
+        missing = _missing(db)
         for migration in missing:
             db.execute(migration.sqlite)
             db.execute("INSERT INTO migrations (name, at) VALUES (?, ?)", (migration.name, at))
@@ -105,14 +129,12 @@ class SqliteEngine:
 
     def _set_clock(self, db: apsw.Connection) -> None:
         """At the first start after a boot the offset makes store time the wall clock's, never before the last event (T2)."""
-        boot_id = self.clock.boot_id()
-        row = db.execute("SELECT boot_id FROM clock").fetchone()
-        if row is not None and row[0] == boot_id:
+        if self._has_clock(db):
             return
         wall = self.clock.wall()
         last = max((row[0] for row in db.execute("SELECT at FROM events ORDER BY seq DESC LIMIT 100")), default=0.0)
         now = max(wall, last)
-        db.execute(_SET_CLOCK, (boot_id, now - self.clock.boot()))
+        db.execute(_SET_CLOCK, (self.clock.boot_id(), now - self.clock.boot()))
         if last > wall + 1:
             data = encode_json({"seconds": round(last - wall, 3), "why": "the wall clock is behind the last event"}).decode()
             db.execute(INSERT_EVENT, Event(now, "clock.behind", None, None, data))
@@ -154,6 +176,12 @@ class SqliteEngine:
     def close(self) -> None:
         """Give back the descriptor of the stamp."""
         self._stamp.close()
+
+
+def _missing(db: apsw.Connection) -> list[Migration]:
+    """The migrations that this store has not had."""
+    done = {row[0] for row in db.execute("SELECT name FROM migrations")} if _has_table(db, "migrations") else set()
+    return [each for each in migrations() if each.name not in done]
 
 
 def _has_table(db: apsw.Connection, name: str) -> bool:

@@ -17,14 +17,12 @@ from covey.store.bell import Bell
 from covey.store.engine import Engine, Reader
 from covey.store.measured import Measured
 from covey.store.transaction import Broken, Retry, Transaction
-from covey.store.turns import Stamp
+from covey.store.turns import GIVE_UP_S, Stamp
 from covey.store.writing import WriterThread, answer
 
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
-
-GIVE_UP_S = 30.0
 
 
 class Store:
@@ -183,7 +181,7 @@ class Store:
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:
-            await asyncio.to_thread(thread.join, self._patience_s * 1.5)
+            await asyncio.to_thread(thread.join, self._patience_s * 1.5, lambda: bool(self._waiting))
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None

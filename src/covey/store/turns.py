@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from covey.base.clock import Clock
-from covey.base.errors import StoreUnavailable
+from covey.base.errors import StoreBusy, StoreUnavailable
 
+GIVE_UP_S = 30.0
+"""A write that does not get its turn for so long is given up."""
 _FREE = b"free".ljust(42)
 _UNCOUNTED = b" " * 42
 """What a version that keeps no stamp leaves when its turn ends."""
@@ -132,11 +134,16 @@ def _stamp(found: bytes) -> Stamp:
 
 
 @contextmanager
-def turn(path: Path, clock: Clock) -> Iterator[TurnLock]:
-    """The turn for one piece of work."""
+def turn(path: Path, clock: Clock, *, patience_s: float = GIVE_UP_S) -> Iterator[TurnLock]:
+    """The turn for one piece of work.
+
+    Raises:
+        StoreBusy: It could not be had in time; nothing was done.
+    """
     lock = TurnLock(path, clock)
     try:
-        lock.take()
+        if not lock.take_within(patience_s):
+            raise _busy(path, patience_s)
         try:
             yield lock
         finally:
@@ -160,6 +167,15 @@ def turn_holder(path: Path) -> tuple[int, float] | None:
         return None
     finally:
         os.close(fd)
+
+
+def _busy(path: Path, waited_s: float) -> StoreBusy:
+    holder = turn_holder(path)
+    who = f"the process {holder[0]}" if holder else "another process"
+    return StoreBusy(
+        f"{who} has held {path} for {waited_s:g} s; nothing was stored. Try again, or end that process if it is stuck.",
+        retry_at=time.time() + 1,
+    )
 
 
 def unavailable(path: Path, error: OSError) -> StoreUnavailable:

@@ -23,6 +23,8 @@ log = logging.getLogger("covey.store")
 BATCH_VERBS = 256
 BATCH_S = 0.02
 """A batch ends after so many verbs or seconds, so that other processes get their turn."""
+LEFT_BEHIND_S = 1.0
+"""A store that closes waits no longer for a turn that it wants for nothing."""
 
 
 class WriterThread:
@@ -46,12 +48,21 @@ class WriterThread:
         self._measured = measured
         self._spans = spans
         self._most = BATCH_VERBS
+        self._turn_wanted: float | None = None
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
-    def join(self, timeout_s: float) -> None:
-        """Wait until the thread has ended, or so long."""
-        self._thread.join(timeout_s)
+    def join(self, timeout_s: float, is_awaited: Callable[[], bool]) -> None:
+        """Wait until the thread has ended, or so long.
+
+        One that does not get its turn, for what nobody waits for any more, is left behind.
+        """
+        end = time.monotonic() + timeout_s
+        while self._thread.is_alive() and time.monotonic() < end:
+            since = self._turn_wanted
+            if since is not None and time.monotonic() - since > LEFT_BEHIND_S and not is_awaited():
+                return
+            self._thread.join(0.05)
 
     def _work(self) -> None:
         writer: Writer | None = None
@@ -73,7 +84,11 @@ class WriterThread:
     def _turn(self, writer: Writer, first: Job) -> None:
         """Wait for this process's turn, take what waits by then, run it, answer."""
         came = time.perf_counter()
-        writer.wait_turn()
+        self._turn_wanted = time.monotonic()
+        try:
+            writer.wait_turn()
+        finally:
+            self._turn_wanted = None
         turn_s = time.perf_counter() - came
         jobs: list[Job] = []
         looks: list[Job] = []
