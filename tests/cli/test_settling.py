@@ -137,6 +137,7 @@ def test_a_path_outside_of_the_folder_is_written_whole(covey: Covey, folder: Pat
 
 
 def test_a_token_is_shown_on_request_and_the_old_one_is_void_after_a_rotation(covey: Covey, folder: Path) -> None:
+    covey("send", "chief", "hi")
     old = covey("token", "show", "coder").out.strip()
     assert covey("token", "show", "coder", "--json").json == {"name": "coder", "token": old}
     rotated = covey("token", "rotate", "coder")

@@ -91,7 +91,7 @@ def test_json_as_the_text_of_a_message_is_no_option(covey: Covey) -> None:
 
 def test_shared_options_may_stand_before_the_command(covey: Covey, folder: Path) -> None:
     (folder / "other").mkdir()
-    assert covey("--json", "--dir", "other", "ps").json["items"]
+    assert covey("--json", "--dir", "other", "send", "chief", "hi").json["messageId"]
     assert (folder / "other" / ".covey").is_dir()
     assert not (folder / ".covey").exists()
 

@@ -8,7 +8,7 @@ import click
 
 from covey.agents import restarting, roster, tokens
 from covey.agents.model import THE_OPERATOR
-from covey.app.opening import open_store, prepare
+from covey.app.opening import open_store, prepare, want_store
 from covey.app.tokens import tokens_of
 from covey.base import token_file
 from covey.base.errors import NotFound
@@ -29,6 +29,7 @@ def token_command() -> None:
 @here
 def token_show(reach: Reach, name: str) -> None:
     """Print a token. Keep it secret: whoever has it can act as that agent."""
+    want_store(reach.settings)
     token = reach.run(all_tokens(reach.settings, name))[name]
     print_json({"name": name, "token": token}) if reach.as_json else click.echo(token)
 
