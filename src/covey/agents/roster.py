@@ -16,6 +16,9 @@ ALL = statement(__package__, "all")
 DIRECTORY = statement(__package__, "directory")
 FIND = statement(__package__, "find")
 NAMES = statement(__package__, "names")
+PAGE = statement(__package__, "page")
+_ALL = 1_000_000
+"""More than any fleet has."""
 VITALS = statement(__package__, "vitals")
 ALL_VITALS = statement(__package__, "all_vitals")
 FACT = statement(__package__, "fact")
@@ -60,6 +63,20 @@ def all_names(tx: Transaction) -> list[str]:
 def everyone(tx: Transaction) -> list[Agent]:
     """All agents in the fleet's order."""
     return [Agent.from_row(row) for row in tx.all(ALL)]
+
+
+class Page(NamedTuple):
+    """Some agents in the fleet's order, and the place after which the next ones stand; None at the end."""
+
+    agents: list[Agent]
+    cursor: int | None
+
+
+def page(tx: Transaction, *, after: int | None = None, limit: int | None = None) -> Page:
+    """As many agents as `limit` says, or all, from behind the place `after`, or from the first one."""
+    rows = tx.all(PAGE, after=-1 if after is None else after, limit=(limit or _ALL) + 1)
+    found = rows[:limit]
+    return Page([Agent.from_row(row) for row in found], found[-1].place if len(rows) > len(found) else None)
 
 
 class Known(NamedTuple):

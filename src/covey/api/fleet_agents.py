@@ -18,6 +18,7 @@ from covey.api.shapes import (
     Because,
     EmergencyStop,
     Flagged,
+    FleetPaging,
     FleetState,
     FleetStopped,
     Projects,
@@ -35,12 +36,13 @@ from covey.reports import metrics, status, told
 from covey.reports.model import Why
 
 
-async def get_agents(call: Call[Nothing, Nothing]) -> Answer:
-    """All agents in short, and what serves beside them on the API's machine."""
-    settings = call.door.settings
+async def get_agents(call: Call[FleetPaging, Nothing]) -> Answer:
+    """Agents in short, and what serves beside them on the API's machine."""
+    settings, asked = call.door.settings, call.query
     beside = await asyncio.to_thread(servers, Path(settings.data_dir) / "run")
     found = [ServerShown(name=each.name, pid=each.pid, port=each.port) for each in beside]
-    return shown({"items": await call.door.store.read(status.fleet, settings.stale_s), "servers": found})
+    page = await call.door.store.read(status.page, settings.stale_s, after=asked.cursor, limit=asked.limit)
+    return shown({"items": page.items, "servers": found, "cursor": str(page.cursor) if page.cursor is not None else None})
 
 
 async def get_agent(call: Call[Nothing, Nothing]) -> Answer:
@@ -122,7 +124,7 @@ async def get_config(call: Call[Nothing, Nothing]) -> Answer:
 
 
 OPERATIONS = (
-    get("/api/v1/agents", get_agents, "caller", "All agents with their states.", gives=Agents, verb=status.fleet),
+    get("/api/v1/agents", get_agents, "caller", "Agents with their states.", query=FleetPaging, gives=Agents, verb=status.page),
     get("/api/v1/agents/{name}", get_agent, "caller", "One agent's state.", gives=AgentState, verb=status.agent_state),
     post(
         "/api/v1/agents/{name}/pause",

@@ -193,11 +193,12 @@ class ServerShown(Given):
 
 
 class Agents(Given):
-    """All agents, in the fleet's order."""
+    """Agents, in the fleet's order, and the cursor of the next part (null at the end)."""
 
     items: list[AgentState]
     servers: list[ServerShown]
     """What serves beside them on the API's machine: console, gateway."""
+    cursor: str | None = None
 
 
 class FleetState(Given):
@@ -225,9 +226,10 @@ class FleetFigures(Asking):
 
 
 class Buddies(Given):
-    """All agents with their buddies, in the fleet's order (B1)."""
+    """Agents with their buddies, in the fleet's order (B1), and the cursor of the next part (null at the end)."""
 
     items: list[Watching]
+    cursor: str | None = None
 
 
 class BuddyLooked(Given):
@@ -295,6 +297,13 @@ class Paging(Asking):
 
     cursor: Cursor | None = None
     limit: Limit = 50
+
+
+class FleetPaging(Asking):
+    """Which part of a list that has each agent: all of it, or as many as `limit` says; `cursor` is the part before's."""
+
+    cursor: Cursor | None = None
+    limit: Limit | None = None
 
 
 class InboxQuery(Paging):

@@ -157,6 +157,12 @@ def of_all(tx: Transaction, stale_s: float = STALE_S) -> list[Pulse]:
     return _pulses(tx, roster.everyone(tx), roster.all_vitals(tx), _EVERYBODY, stale_s)
 
 
+def of_some(tx: Transaction, agents: list[Agent], stale_s: float = STALE_S) -> list[Pulse]:
+    """How these agents stand, in their order."""
+    names = [agent.id for agent in agents] or [""]
+    return _pulses(tx, agents, roster.all_vitals(tx), (min(names), max(names)), stale_s)
+
+
 def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], names: tuple[str, str], stale_s: float) -> list[Pulse]:
     low, high = names
     mail = {row.receiver: row for row in tx.all(WAITING_MAIL, low=low, high=high)}
