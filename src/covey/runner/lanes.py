@@ -195,7 +195,8 @@ class Lanes:
         try:
             with invoking(self._at.store.spans, run.work, self._at.agent) as watched:
                 bounds = Bounds(turn.deadline_s, silence_s, self._at.settings.grace_s)
-                outcome = watched.outcome = await run.think(self._at.brain, turn, bounds, self._at.clock)
+                begin = beside.begin if beside is not None else None
+                outcome = watched.outcome = await run.think(self._at.brain, turn, bounds, self._at.clock, not_brief=begin)
         finally:
             if beside is not None:
                 await beside.stop()
