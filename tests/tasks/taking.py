@@ -5,8 +5,6 @@ from __future__ import annotations
 from covey.tasks.takers import Taker
 
 
-def taker(
-    name: str, brain: str = "python", place: int = 0, *, tasks: int = 0, bar: str = "", lives: bool = True, shaky: bool = False
-) -> Taker:
+def taker(name: str, brain: str = "python", place: int = 0, *, tasks: int = 0, lives: bool = True, shaky: bool = False) -> Taker:
     """An agent that takes work, unless told otherwise."""
-    return Taker(name, place, brain, frozenset({"general"}), bar, lives, shaky, tasks, 0, 0.0)
+    return Taker(name, place, brain, frozenset({"general"}), None, lives, shaky, tasks, 0, 0.0)

@@ -100,9 +100,12 @@ async def test_a_heart_is_silent_after_a_minute_unless_told_otherwise_and_a_gues
     clock.at += 1
     assert not (await coder(two)).ready
     assert [each.ready for each in await two.read(takers.named, ["coder"], 3600.0)] == [True]
+    assert (await two.read(pulse.of_one, "guest")).why_not_able is None
     clock.at += 3600.0
     (guest,) = await two.read(takers.named, ["guest"])
     assert (guest.lives, guest.ready, guest.why_not) == (True, False, "it is away")
+    await two.write(living.pause, "coder", THE_OPERATOR)
+    assert [(await two.read(pulse.of_one, name)).why_not_able for name in ("guest", "coder")] == ["is away", "is paused"]
 
 
 @rule("H6")
@@ -135,4 +138,5 @@ def test_the_best_is_ready_sound_least_loaded_and_has_not_failed_it() -> None:
         failed_by = ("failed", "failed twice", "failed twice")
         return order(each, (each.name == "unfit",), yields=each.name in ("yields", "second"), more={"given": 2}, failed_by=failed_by)
 
-    assert sorted(line[::-1], key=key) == line  # type: ignore[arg-type]
+    mixed = [*line[5:], *line[:5][::-1]]
+    assert sorted(mixed, key=key) == line  # type: ignore[arg-type]

@@ -466,9 +466,9 @@ def test_a_receiver_that_is_not_able_is_refused_with_those_who_are(table: Table,
 @rule("Q3", "H6")
 def test_a_receiver_behind_an_open_breaker_is_refused_until_it_lets_one_through(table: Table) -> None:
     table.add(agent="sales")
-    table.settle(table.begin("sales"), failure("no module", permanent=True, not_started=True))
+    table.settle(table.begin("sales"), failure("obey me", permanent=True, not_started=True))
     task = table.add()
-    with pytest.raises(Conflict, match="it is behind an open breaker: no module") as refused:
+    with pytest.raises(Conflict, match=r"it is behind an open breaker\. Able to do it: chief") as refused:
         table.offer(task)
     assert "sales" not in refused.value.details["candidates"]
     table.pass_time(OPEN_S)

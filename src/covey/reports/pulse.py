@@ -130,9 +130,8 @@ class Pulse(NamedTuple):
         """Why it takes no work now, as `is paused: …`; None if it does (A1a)."""
         until, cause = (self.breaker.until, self.breaker.reason) if self.breaker is not None else (None, None)
         bar = takers.bar_of(self.agent, until, cause, self.now, away=self.away)
-        if bar or self.external or takers.beats(self.vitals.pid, self.vitals.heartbeat_at, self.now, self.stale_s):
-            return bar or None
-        return "is down: it has no process that beats"
+        down = not self.external and not takers.beats(self.vitals.pid, self.vitals.heartbeat_at, self.now, self.stale_s)
+        return str(bar) if bar is not None else "is down: it has no process that beats" if down else None
 
 
 def of_one(tx: Transaction, name: str, stale_s: float = STALE_S) -> Pulse:

@@ -22,6 +22,18 @@ CAUSE_BYTES = 500
 NOBODY: Mapping[str, int] = {}
 
 
+class Bar(NamedTuple):
+    """What keeps work from an agent."""
+
+    what: str
+    """As `is paused`."""
+    why: str = ""
+    """Word for word as it was given, which may have been by another agent's brain (M12)."""
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.why}" if self.why else self.what
+
+
 class Taker(NamedTuple):
     """An agent as one who may be given work, as it stands now."""
 
@@ -29,8 +41,8 @@ class Taker(NamedTuple):
     place: int
     brain: str
     capabilities: frozenset[str]
-    bar: str
-    """Why work is not for it, whether it lives or not, as `it is paused`; empty if nothing bars it."""
+    bar: Bar | None
+    """What keeps work from it, whether it lives or not."""
     lives: bool
     """Whether its process beats; of an external agent, which has none, nothing else is asked than that it is not away."""
     shaky: bool
@@ -43,12 +55,14 @@ class Taker(NamedTuple):
     @property
     def why_not(self) -> str:
         """Why it takes nothing now; empty if it does."""
-        return self.bar or ("" if self.lives else "it is down")
+        if self.bar is not None:
+            return f"it {self.bar}"
+        return "" if self.lives else "it is down"
 
     @property
     def ready(self) -> bool:
         """Whether it takes work now."""
-        return self.lives and not self.bar
+        return self.lives and self.bar is None
 
 
 def named(tx: Transaction, names: Sequence[str], alive_s: float = STALE_S) -> list[Taker]:
@@ -68,13 +82,12 @@ def _read(tx: Transaction, names: Sequence[str], queue: str | None, alive_s: flo
 
 def _taker(row: Row, now: float, alive_s: float) -> Taker:
     external = row.brain == "external"
-    bar = bar_of(row, row.until, row.reason, now, away=external and is_away(row.seen_at, row.cadence_s, now))
     return Taker(
         row.id,
         row.place,
         row.brain,
         _words(row.capabilities),
-        f"it {bar}" if bar else "",
+        bar_of(row, row.until, row.reason, now, away=external and is_away(row.seen_at, row.cadence_s, now)),
         external or beats(row.pid, row.heartbeat_at, now, alive_s),
         row.until is not None and now >= row.until,
         row.tasks,
@@ -93,33 +106,28 @@ def beats(pid: int | None, heartbeat_at: float | None, now: float, alive_s: floa
     return pid is not None and heartbeat_at is not None and now - heartbeat_at <= alive_s
 
 
-def bar_of(agent: Agent | Row, until: float | None, cause: str | None, now: float, *, away: bool) -> str:
-    """Why work is not for an agent, as `is paused: lunch`; empty if nothing bars it. Whether its process lives is not asked. Pure.
+def bar_of(agent: Agent | Row, until: float | None, cause: str | None, now: float, *, away: bool) -> Bar | None:
+    """What keeps work from an agent; None if nothing does. Whether its process lives is not asked. Pure.
 
     `until` and `cause` are its breaker's: a half-open one bars nobody, since it lets one through.
     """
     if agent.failed_at is not None:
-        return f"is in error: {agent.failed_reason or 'its restarts were given up'}"
+        return Bar("is in error", agent.failed_reason or "its restarts were given up")
     if until is not None and now < until:
-        return f"is behind an open breaker: {fit(' '.join((cause or '').split()), CAUSE_BYTES)}"
+        return Bar("is behind an open breaker", fit(" ".join((cause or "").split()), CAUSE_BYTES))
     if agent.stopped_at is not None or agent.paused_at is not None:
-        flag = "is stopped" if agent.stopped_at is not None else "is paused"
-        return f"{flag}: {agent.flag_reason}" if agent.flag_reason else flag
-    return "is away" if away else ""
+        return Bar("is stopped" if agent.stopped_at is not None else "is paused", agent.flag_reason or "")
+    return Bar("is away") if away else None
 
 
 def order(
-    taker: Taker,
-    before: tuple[Any, ...] = (),
-    *,
-    yields: bool = False,
-    more: Mapping[str, int] = NOBODY,
-    failed_by: Sequence[str] = (),
+    taker: Taker, before: tuple[Any, ...] = (), *, yields: bool = False, more: Mapping[str, int] = NOBODY, failed_by: Sequence[str] = ()
 ) -> tuple[Any, ...]:
-    """The key by which the best comes first (H3, H6): whoever failed the work comes last, then who is not ready, then the shaky. Pure.
+    """The key by which the best comes first. Pure.
 
-    Next is what the caller's own rule puts `before` the fewest open tasks; of two with as many, one that `yields` comes second. `more` is
-    what each has been given since its tasks were counted, `failed_by` who has failed the work, each time.
+    Last of all are those who failed the work (`failed_by`, each time), then who takes none now, then the shaky (H3, H6). Among the rest the
+    caller's own rule decides (`before`), then the fewest open tasks with `more` given since they were counted, then who does not
+    yield (`yields`), then the fleet's order.
     """
     name = taker.name
     return (failed_by.count(name), not taker.ready, taker.shaky, *before, taker.tasks + more.get(name, 0), yields, taker.place)

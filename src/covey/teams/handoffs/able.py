@@ -22,7 +22,7 @@ def able(tx: Transaction, task: Row, giver: str, capability: str | None = None) 
 
     One that does not live may be offered it too, by its name: the offer waits for it.
     """
-    found = [each for each in takers.having(tx, capability or task.capability) if each.name != giver and not each.bar]
+    found = [each for each in takers.having(tx, capability or task.capability) if each.name != giver and each.bar is None]
     kinds = doers((each.brain for each in found), task.description)
     owner = roster.seek(tx, giver)
     paid = owner is not None and owner.brain in PAID_KINDS
@@ -52,13 +52,13 @@ def receiver_of(tx: Transaction, task: Row, giver: str, to: str, passed_over: Se
 
 
 def why_unable(tx: Transaction, task: Row, agent: Agent) -> str | None:
-    """Why an agent is not able to do a task now; None if it is. Whether its process lives is not asked."""
+    """Why an agent is not able to do a task now, in words of ours alone; None if it is. Whether its process lives is not asked."""
     wanted = task.capability or "general"
     if wanted not in agent.capabilities and wanted != "general":
         return f"it has not the capability {wanted!r}"
     (found,) = takers.named(tx, [agent.id])
-    if found.bar:
-        return found.bar
+    if found.bar is not None:
+        return f"it {found.bar.what}"
     return None if would_do(agent.brain, task.description) else "its rules brain can't do this"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from covey.agents import roster
 from covey.brains.rules.doable import doers
@@ -21,21 +20,14 @@ workers = takers.named
 
 def fit_of(step: Step, worker: Worker) -> int | None:
     """How many of the capabilities that a step asks for a worker has; None if it is not capable. Pure."""
-    return _fits(step, [worker])[0][0]
+    return fits(step, [worker]).get(worker.name)
 
 
-def _fits(step: Step, candidates: Sequence[Worker]) -> list[tuple[int | None, Worker]]:
+def fits(step: Step, candidates: Sequence[Worker]) -> dict[str, int]:
+    """Those who are capable of a step, whether they take work now or not: how many of the capabilities that it asks for each has. Pure."""
     kinds = doers((each.brain for each in candidates), step.description)
-    return [(_count(step, each) if each.brain in kinds else None, each) for each in candidates]
-
-
-def _count(step: Step, worker: Worker) -> int | None:
-    return len(worker.capabilities.intersection(step.capabilities)) or None if step.capabilities else 0
-
-
-def _able(step: Step, candidates: Sequence[Worker]) -> list[Worker]:
-    """Those who are capable of a step, whether they take work now or not."""
-    return [each for fit, each in _fits(step, candidates) if fit is not None]
+    found = {each.name: len(each.capabilities.intersection(step.capabilities)) for each in candidates if each.brain in kinds}
+    return {name: count for name, count in found.items() if count or not step.capabilities}
 
 
 def choose(
@@ -52,14 +44,15 @@ def choose(
     `more` is what each has been given since its tasks were counted, `first` are those that come before others.
     Whoever failed it comes last; with `strict` nobody gets it who is not capable.
     """
-    found = _fits(step, [each for each in candidates if each.ready])
-
-    def key(one: tuple[int | None, Worker]) -> tuple[Any, ...]:
-        fit, each = one
-        wanted = (each.name != step.wanted, -(fit if fit is not None else -1), each.name not in first)
-        return order(each, wanted, more=more, failed_by=failed_by)
-
-    return min((one for one in found if one[0] is not None or not strict), key=key, default=(None, None))[1]
+    ready = [each for each in candidates if each.ready]
+    fit = fits(step, ready)
+    return min(
+        (each for each in ready if each.name in fit or not strict),
+        key=lambda each: order(
+            each, (each.name != step.wanted, -fit.get(each.name, -1), each.name not in first), more=more, failed_by=failed_by
+        ),
+        default=None,
+    )
 
 
 def check_able(tx: Transaction, steps: Sequence[Step], candidates: Sequence[Worker], *, strict: bool) -> None:
@@ -71,14 +64,14 @@ def check_able(tx: Transaction, steps: Sequence[Step], candidates: Sequence[Work
     for step in steps:
         if not strict and candidates:
             continue
-        if not _able(step, candidates):
+        if not fits(step, candidates):
             raise no_worker(tx, step, candidates)
 
 
 def no_worker(tx: Transaction, step: Step, candidates: Sequence[Worker]) -> NoWorker:
     """The error for a step that nobody is able to do, with the candidates."""
     everyone = workers(tx, roster.all_names(tx))
-    others = [each.name for each in _able(step, everyone)]
+    others = list(fits(step, everyone))
     asked = " or ".join(map(repr, step.capabilities)) or "nothing in particular"
     who = ", ".join(f"{each.name} ({', '.join(sorted(each.capabilities)) or 'nothing'})" for each in candidates[:20]) or "nobody"
     unfit = any(each.brain == "rules" and each.capabilities.intersection(step.capabilities) for each in candidates)
@@ -106,7 +99,7 @@ def pick(steps: Sequence[Step], candidates: Sequence[Worker], span: int, without
     kinds = list({(step.capabilities, step.wanted): step for step in steps}.values())
     capable: set[str] = set()
     for step in kinds:
-        able = [each.name for each in _able(step, line)]
+        able = list(fits(step, line))
         capable.update(able)
         if able and (step.wanted in able or chosen.keys().isdisjoint(able)):
             chosen[step.wanted if step.wanted in able and step.wanted else able[0]] = None
