@@ -73,7 +73,8 @@ async def test_the_settings_say_how_old_a_heartbeat_may_be(database: Database, t
         await fleet.write(living.arrive, "coder", node="here", pid=1, start_ticks=0, boot_id="", port=8002)
 
         async def is_stalled() -> bool:
-            return (await fleet.status("coder"))["status"] == "stalled"
+            state = await fleet.status("coder")
+            return bool(state["status"] == "stalled")
 
         await until(is_stalled)
         assert "stalled" in await fleet.why("coder")
