@@ -12,6 +12,7 @@ from covey.base.settings import AgentSettings, BrainSettings, Settings
 from covey.brains.model import Outcome, failure
 from covey.messages import reading as mail
 from covey.reports import why
+from covey.runner import holding
 from covey.store import Store
 from covey.tasks import adding, changing, working
 from covey.tasks.model import TaskDraft
@@ -259,7 +260,7 @@ async def test_a_worker_that_dies_mid_task_is_followed_by_another_and_its_late_a
     run = await crew.start(workers=["coder", "sales"])
     lost = await crew.take("coder")
     assert lost is not None
-    await crew.store.write(working.lose, lost.token, "its process is gone")
+    await crew.store.write(holding.free, "coder", lost.token, lost.run_id, "its process is gone")
     await crew.store.write(living.leave, "coder", pid=1001, reason="killed")
     await crew.later(3.0, "sales")
     await crew.do("sales", "sales did it")

@@ -121,10 +121,20 @@ def _check_goal(tx: Transaction, draft: TaskDraft, checked: CheckedTask) -> None
         raise Invalid(
             f"deadline is {draft.deadline:.3f}, {tx.now - draft.deadline:.0f} s ago; give a time that is still to come.", field="deadline"
         )
-    if checked.agent is not None:
-        roster.find(tx, checked.agent, field="agent")
-    elif checked.capability not in (known := roster.capabilities(tx)):
-        raise Invalid(f"nobody has the capability {checked.capability!r}; the fleet has: {', '.join(known)}.", field="capability")
+    check_taker(tx, checked.agent, checked.capability)
+
+
+def check_taker(tx: Transaction, agent: str | None, capability: str | None, *, field: str | None = None) -> None:
+    """Refuse what nobody would take. `field` names what is at fault; `agent` or `capability` if not given.
+
+    Raises:
+        Unknown, Gone: There is no such agent.
+        Invalid: It is for no agent, and nobody has the capability.
+    """
+    if agent is not None:
+        roster.find(tx, agent, field=field or "agent")
+    elif capability not in (known := roster.capabilities(tx)):
+        raise Invalid(f"nobody has the capability {capability!r}; the fleet has: {', '.join(known)}.", field=field or "capability")
 
 
 def needed(tx: Transaction, ident: str, names: list[str], parent: str | None) -> list[Row]:
