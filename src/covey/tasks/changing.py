@@ -106,10 +106,7 @@ def reassign(tx: Transaction, ident: str, to: str, by: Caller) -> Task:
     """
     row = _waiting(tx, ident, by, "be reassigned")
     agent, capability = (None, to[1:]) if to.startswith("@") else (to, row.capability)
-    if agent is not None:
-        roster.find(tx, agent, field="to")
-    elif capability not in (known := roster.capabilities(tx)):
-        raise Invalid(f"nobody has the capability {capability!r}; the fleet has: {', '.join(known)}.", field="to")
+    adding.check_taker(tx, agent, capability, field="to")
     move(tx, row, agent, capability, by)
     return reading.show(tx, ident)
 
