@@ -151,4 +151,4 @@ def test_what_a_terminal_would_obey_is_taken_out() -> None:
 
 def test_ps_says_that_nothing_runs_and_how_it_is_started(covey: Covey) -> None:
     assert "nothing of this fleet runs; `covey up` starts it" in covey("ps").out
-    assert set(covey("ps", "--json").json) == {"items", "servers"}
+    assert set(covey("ps", "--json").json) == {"items", "servers", "cursor"}
