@@ -160,7 +160,7 @@ async def test_readyz_is_503_when_it_takes_no_work(world: World) -> None:
     assert (await world.agent.get("/readyz")).status_code == 200
     world.process.takes_work = False
     answer = await world.agent.get("/readyz")
-    assert (answer.status_code, answer.json()["ready"]) == (503, False)
+    assert (answer.status_code, answer.json()["ready"], answer.json()["why"]) == (503, False, "it is paused")
 
 
 @rule("A5a", "A9")

@@ -184,10 +184,12 @@ async def test_a_request_that_is_too_large_is_answered_before_it_is_over(world: 
 
 
 @SQLITE
+@rule("M10")
+@pytest.mark.parametrize("mebibytes", [2, 24])
 @pytest.mark.parametrize("token", [True, False], ids=["too large", "from nobody"])
-async def test_a_sender_that_reads_only_afterwards_gets_its_answer_too(world: World, served: Serving, token: bool) -> None:
+async def test_a_sender_that_reads_only_afterwards_gets_its_answer_too(world: World, served: Serving, token: bool, mebibytes: int) -> None:
     line = await Line.to(served)
-    request = post(b" " * (2 * 1024 * 1024))
+    request = post(b" " * (mebibytes * 1024 * 1024))
     line.say(request if token else request.replace(b"Authorization", b"X-Nothing"))
     async with asyncio.timeout(BOUND_S):
         await line.writer.drain()

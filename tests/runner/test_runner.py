@@ -98,6 +98,7 @@ async def test_an_emergency_stop_ends_the_brain_gives_the_work_back_and_lasts_un
         told = await coder.runner.emergency_stop(THE_OPERATOR, "smoke")
         assert told == {"stopped": True, "taskId": task, "returnedToQueue": True}
         assert (coder.runner.health(), coder.runner.ready()) == ("paused", False)
+        assert "`covey resume coder`" in (coder.runner.why_not_ready() or "")
         assert ((await coder.task(task)).state, (await coder.task(task)).attempts) == ("queued", 0)
         await coder.runner.poll()
         assert not coder.runner.busy

@@ -86,8 +86,8 @@ async def get_health(call: Call[Nothing, Nothing]) -> Answer:
 
 async def get_ready(call: Call[Nothing, Nothing]) -> Answer:
     """Whether it takes work: 503 if not."""
-    ready = here(call).local.ready()
-    return shown(Readiness(ready=ready, timestamp=call.door.clock.wall()), 200 if ready else 503)
+    why = here(call).local.why_not_ready()
+    return shown(Readiness(ready=why is None, timestamp=call.door.clock.wall(), why=why), 503 if why else 200)
 
 
 async def post_buddy_check(call: Call[Nothing, BuddyCheck]) -> Answer:

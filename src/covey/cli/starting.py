@@ -18,7 +18,7 @@ from covey.app.groups import CONSOLE, GATEWAY, own_ports
 from covey.app.node_spec import node_spec
 from covey.app.opening import run_dir
 from covey.app.starting import Address, addresses, budgets_of, check_ports, down, look, make_ready, running_node, wait_ready
-from covey.base.errors import Failed, Misconfigured, Unknown
+from covey.base.errors import Conflict, Failed, Misconfigured, Unknown
 from covey.base.markers import marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity
@@ -144,6 +144,10 @@ def one_agent(reach: Reach, name: str, port: int | None) -> int:
     agent = settings.agent(name)
     if agent is None:
         raise Unknown(f"there is no agent {name!r}; {nearest(name, [each.id for each in settings.agents])}", field="agent")
+    if agent.brain.kind == "external":
+        raise Conflict(
+            f"{name} is external: it has no process of ours. Its own session joins the fleet: `covey join`, or its client.", field="agent"
+        )
     made_ready(settings)
     if port is not None and port != agent.port:
         agents = tuple(msgspec.structs.replace(each, port=port) if each.id == name else each for each in settings.agents)

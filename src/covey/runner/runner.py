@@ -68,7 +68,15 @@ class Runner:
 
     def ready(self) -> bool:
         """Whether it takes work."""
-        return self._takes_work and not self._troubled and not self._lanes.draining
+        return self.why_not_ready() is None
+
+    def why_not_ready(self) -> str | None:
+        """Why it takes no work, and what ends that; None if it does. From memory alone."""
+        if self._troubled:
+            return "the store can't be reached; it goes on by itself once it can."
+        if self._lanes.draining:
+            return "its process is coming to its end."
+        return None if self._takes_work else f"it is stopped or paused; `covey resume {self.agent.id}` has it go on."
 
     @property
     def busy(self) -> bool:

@@ -31,7 +31,7 @@ class Bar(NamedTuple):
     """Word for word as it was given, which may have been by another agent's brain (M12)."""
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.why}" if self.why else self.what
+        return f"{self.what}: {self.why.rstrip('.')}" if self.why else self.what
 
 
 class Taker(NamedTuple):
