@@ -226,6 +226,22 @@ def test_a_shorter_window_ends_at_its_start_plus_the_new_length(hand: Hand) -> N
     assert left(hand).credits_remaining == 30
 
 
+@rule("L7", "L8")
+def test_a_window_made_longer_and_then_shorter_ends_where_its_start_says_and_gives_no_credit_back(hand: Hand) -> None:
+    link(hand, messages_per_window=2)
+    burst(hand, "chief", "coder", 2)
+    start = hand.now - 10.0
+    link(hand, window_hours=168)
+    link(hand, window_hours=8)
+    assert left(hand).window_reset_at == pytest.approx(start + 6 * 3600.0)
+    assert left(hand).credits_remaining == 0
+    link(hand, window_hours=3)
+    assert left(hand).window_reset_at == pytest.approx(start + 3 * 3600.0)
+    assert left(hand).credits_remaining == 0
+    hand.clock.at = start + 3 * 3600.0
+    assert left(hand).credits_remaining == 2
+
+
 @rule("L7", "L6")
 def test_raising_the_limit_sends_what_waits_at_once_and_in_order(hand: Hand) -> None:
     link(hand, messages_per_window=3, debounce_s=0)

@@ -70,12 +70,17 @@ def add(
     failed = next((need for need in needs if need.state in ("failed", "cancelled")), None)
     if failed is not None and not draft.anyway:
         raise Invalid(
-            f"dependencies has {failed.id!r}, which is {failed.state}, so this could never run; retry that one first, or set anyway.",
+            f"dependencies has {failed.id!r}, which is {failed.state}, so this could never run; {_instead(failed.state)}, or set anyway.",
             field="dependencies",
         )
     first = repeating.begin(tx, ident, draft, checked, by) if draft.schedule is not None else None
     row = _store(tx, ident, draft, checked, by, needs, first, origin=origin, parent=parent, schedule=schedule, visited=visited)
     return Task.from_row(row, sorted(need.id for need in needs))
+
+
+def _instead(state: str) -> str:
+    """What to do about a need that will never be done. Pure."""
+    return "retry that one first" if state == "failed" else "name another one, since what was cancelled stays so"
 
 
 def _check_creator(draft: TaskDraft, by: Caller) -> None:

@@ -89,7 +89,8 @@ def _needed_again(tx: Transaction, row: Row) -> list[Row]:
     needs = adding.needed(tx, row.id, reading.needs_of(tx, row.id), None)
     failed = next((need for need in needs if need.state in ("failed", "cancelled")), None)
     if failed is not None and not row.anyway:
-        raise Conflict(f"{row.id} needs {failed.id}, which is {failed.state}; retry that one first.", needs=failed.id)
+        mend = "retry that one first" if failed.state == "failed" else "what was cancelled stays so; add a new task instead"
+        raise Conflict(f"{row.id} needs {failed.id}, which is {failed.state}; {mend}.", needs=failed.id)
     unmet = [need for need in needs if need.state in OPEN]
     for need in unmet:
         path = adding.path_of_needs(tx, need.id, row.id)
