@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 
-from covey.agents import living
+from covey.agents import configuring, living
 from covey.agents.model import THE_OPERATOR
 from covey.messages import reading
 from covey.store import Store, Transaction, answered
 from covey.tasks import reading as tasks
 from tests.api.world import World, bearer, problem_of
 from tests.conftest import Database, ManualClock, opened
+from tests.links.conftest import LIMITED
 from tests.rules import rule
 
 DAY = 86_400.0
@@ -85,6 +87,25 @@ async def test_what_was_refused_may_be_tried_again_under_its_key(world: World) -
     await world.fleet.post(f"/api/v1/tasks/{task}/cancel", headers=bearer("chief"))
     refused = await world.fleet.post(path, headers=headers)
     assert problem_of(refused)["code"] == "illegal_move"
+
+
+@rule("L13", "M10")
+async def test_a_send_that_was_refused_is_answered_as_without_a_key_and_may_be_tried_again_under_it(
+    world: World, clock: ManualClock
+) -> None:
+    await world.store.write(configuring.configure, LIMITED)
+    say = partial(world.agent.post, "/message")
+    assert (await say(json={"content": {"body": "one"}}, headers=bearer("chief"))).status_code == 201
+    plain, keyed = [
+        await say(json={"content": {"body": "two"}}, headers={**more, **bearer("chief")}) for more in ({}, {"Idempotency-Key": "k1"})
+    ]
+    assert (problem_of(keyed)["code"], keyed.status_code) == ("debounced", 429)
+    for header in ("content-type", "retry-after"):
+        assert keyed.headers[header] == plain.headers[header]
+    clock.at += 5
+    later = await say(json={"content": {"body": "two"}}, headers={"Idempotency-Key": "k1", **bearer("chief")})
+    assert (later.status_code, later.json()["status"]) == (201, "delivered")
+    assert len(await world.store.read(reading.latest)) == 2
 
 
 async def test_a_key_stands_for_seven_days(world: World, clock: ManualClock) -> None:

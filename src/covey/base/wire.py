@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
@@ -50,7 +51,7 @@ def parse(raw: bytes | str) -> Any:
     except RecursionError as error:
         raise Invalid(f"the request nests too deeply; {DEPTH} levels are taken.", field="") from error
     except ValueError as error:
-        raise Invalid(f"the request has a number that is too long ({error}).", field="") from error
+        raise Invalid(f"the request has a number that is too long; {sys.get_int_max_str_digits():,} digits are taken.", field="") from error
     if watch.odd or "\\u" in text or not text.isascii() or text.count("[") + text.count("{") > DEPTH:
         check_value(value)
     return value

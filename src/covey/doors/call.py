@@ -160,7 +160,8 @@ class Call(Generic[Q, B]):
         if key is None:
             return show(await self.door.store.write(verb, *args, **kwargs))
         given = await self.door.store.write(answered.once, self._request(key), lambda result: _given(show(result)), verb, *args, **kwargs)
-        return Answer(given.status, given.body.encode(), headers=((b"idempotency-replayed", b"true"),) if given.replayed else ())
+        headers = ((b"idempotency-replayed", b"true"),) if given.replayed else given.headers
+        return Answer(given.status, given.body.encode(), given.media.encode(), headers)
 
     def _request(self, key: bytes) -> answered.Request:
         text = key.decode("latin-1")
@@ -213,7 +214,8 @@ class Call(Generic[Q, B]):
 
 
 def _given(answer: Answer) -> answered.Given:
-    return answered.Given(answer.status, answer.body.decode(), lasts=answer.lasts and answer.status < 400)
+    lasts = answer.lasts and answer.status < 400
+    return answered.Given(answer.status, answer.body.decode(), lasts, media=answer.media.decode(), headers=answer.headers)
 
 
 def fields_of(raw: bytes, what: str) -> dict[str, str]:

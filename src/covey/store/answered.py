@@ -37,6 +37,9 @@ class Given(NamedTuple):
     lasts: bool = True
     """Whether it is to be given again; not if nothing came of the request."""
     replayed: bool = False
+    media: str = "application/json"
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    """Both of an answer that does not last; what is kept is JSON with no headers of its own."""
 
 
 def once(tx: Transaction, request: Request, answer: Callable[[R], Given], verb: Callable[..., R], /, *args: Any, **kwargs: Any) -> Given:
