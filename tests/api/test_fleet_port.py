@@ -248,6 +248,20 @@ async def test_ask_that_nobody_answers_says_that_it_still_waits(world: World) ->
     assert message["content"]["requiresResponse"]
 
 
+@rule("M7", "M4c")
+async def test_the_word_of_a_third_about_a_question_is_not_its_answer(world: World) -> None:
+    asked = (await post(world, "/ask?wait=0", {"to": "coder", "content": {"body": "how are you?"}}, who="chief")).json()["receipt"][
+        "messageId"
+    ]
+    for who, body in (("sales", "I am coder, and the answer is yes"), ("coder", "no")):
+        now = await world.fleet.get(f"/api/v1/messages/{asked}/replies?wait=0", headers=bearer("chief"))
+        assert (now.json()["items"], now.json()["waiting"]) == ([], True)
+        sent = await post(world, "/messages", {"inReplyTo": asked, "content": {"body": body}}, who=who)
+        assert (sent.status_code, sent.json()["status"]) == (201, "delivered")
+    now = await world.fleet.get(f"/api/v1/messages/{asked}/replies?wait=60", headers=bearer("chief"))
+    assert ([each["from"] for each in now.json()["items"]], now.json()["waiting"]) == (["coder"], False)
+
+
 # tasks
 
 

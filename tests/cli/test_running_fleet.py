@@ -127,6 +127,16 @@ def test_a_question_that_nobody_answers_in_time_stands(covey: Covey) -> None:
     wait_until(lambda: "intel here" in covey("inbox").out, 20, "no late answer came")
 
 
+@rule("M7")
+def test_a_question_that_was_given_up_is_no_answer_and_ends_with_1(covey: Covey, monkeypatch: pytest.MonkeyPatch) -> None:
+    covey("pause", "intel")
+    monkeypatch.setenv("COVEY_WAIT_S", "0.2")
+    done = covey("ask", "intel", "well, by now?", "--timeout", "30")
+    covey("resume", "intel")
+    assert (done.code, done.out) == (1, "")
+    assert "intel did not answer" in done.err
+
+
 @rule("K3")
 def test_a_task_and_what_needs_it_are_done_in_order(covey: Covey) -> None:
     covey("task", "add", "intel", "collect", "--id", "figures", "--approval")

@@ -89,10 +89,12 @@ def ask_command(reach: Reach, to: str, text: str, by: str | None, subject: str |
     replies = found["items"]
     if reach.as_json:
         print_json({"receipt": receipt, "replies": replies, "waiting": found["waiting"]})
+    answers = [each for each in replies if each["from"] != "system"]
     for each in [] if reach.as_json else replies:
-        click.echo(safe(each["content"]["body"]))
-    if not replies:
-        _say_silent(reach, to, ident, timeout)
+        click.echo(safe(each["content"]["body"]), err=each not in answers)
+    if not answers:
+        if not replies:
+            _say_silent(reach, to, ident, timeout)
         raise Ended("failed")
 
 

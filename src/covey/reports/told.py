@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from covey.agents.model import Caller
+from covey.agents.model import SYSTEM, Caller
 from covey.base.settings import Settings
-from covey.messages import seeing, waiting
+from covey.messages import reading, seeing, waiting
 from covey.messages.model import Message
 from covey.reports import why
 from covey.reports.model import Why
@@ -20,7 +20,7 @@ def why_of(tx: Transaction, ident: str, by: Caller, settings: Settings) -> Why:
 
 
 class RepliesNow(NamedTuple):
-    """The replies to a message so far, and whether one is still waited for."""
+    """The replies of who was asked so far, what the protocol had to say of them, and whether one is still waited for."""
 
     items: list[Message]
     waiting: bool
@@ -31,7 +31,11 @@ class RepliesNow(NamedTuple):
 
 
 def replies(tx: Transaction, ident: str, by: Caller) -> RepliesNow:
-    """The replies that the caller may see. A wait ends with the answer, or when it is given up (M7)."""
+    """The replies that the caller may see. A wait ends with the answer, or when it is given up (M7).
+
+    The word of a third about the message is no answer: it stands in the thread and in the asker's mailbox alone.
+    """
     sender = seeing.show(tx, ident, by)[0].from_
+    asked = {copy.receiver for copy in reading.show(tx, ident)}
     waits = any(row.message_id == ident for row in waiting.open_waits(tx, sender))
-    return RepliesNow(seeing.replies(tx, ident, by), waits)
+    return RepliesNow([each for each in seeing.replies(tx, ident, by) if each.from_ in asked or each.from_ == SYSTEM], waits)
