@@ -524,7 +524,10 @@ async def test_an_agent_that_asked_for_a_run_is_told_of_its_end_and_the_operator
 async def test_a_known_id_is_the_first_run(crew: Crew) -> None:
     first = await crew.start(workers=["coder"], team_id="figures")
     again = await crew.start(workers=["coder"], team_id="figures")
-    assert (again.known, again.team_id, len((await crew.store.read(reading.listed)).items)) == (True, first.team_id, 1)
+    assert (again.known, again.differs, again.team_id) == (True, False, first.team_id)
+    other = await crew.start("something else", workers=["coder"], team_id="figures")
+    assert (other.known, other.differs, other.goal) == (True, True, first.goal)
+    assert len((await crew.store.read(reading.listed)).items) == 1
     with pytest.raises(IdTaken):
         await crew.start(team_id="figures", by=as_agent("sales"))
 

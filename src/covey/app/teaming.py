@@ -49,9 +49,12 @@ async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, te
     run = await store.write(starting.start, draft, by)
     with _heard(store, bell_of(run.team_id, "end" if tell is None else "news")) as rung:
         if tell is None:
-            return await _end_of(store, clock, run, rung, until)
-        await _followed(store, clock, run, rung, until, tell)
-    return await store.read(reading.show, run.team_id)
+            found = await _end_of(store, clock, run, rung, until)
+        else:
+            await _followed(store, clock, run, rung, until, tell)
+            found = await store.read(reading.show, run.team_id)
+    found.known, found.differs = run.known, run.differs
+    return found
 
 
 @contextmanager

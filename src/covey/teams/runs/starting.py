@@ -63,7 +63,7 @@ def _known(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun | None:
     if row.created_by != by.name:
         raise IdTaken(f"teamId {draft.team_id!r} is taken by a run of {row.created_by}; bring another one or none.", field="teamId")
     run = reading.show(tx, draft.team_id)
-    run.known = True
+    run.known, run.differs = True, reading.draft_of(row) != draft
     return run
 
 
