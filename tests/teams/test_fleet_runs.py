@@ -90,12 +90,12 @@ async def test_each_step_is_done_once_however_often_the_run_is_driven(crew: Crew
 
 @rule("Q2")
 async def test_success_is_from_four_fifths_on(crew: Crew) -> None:
-    for failing, state in ((1, "done"), (2, "failed")):
-        run = await crew.start(parts=[Part(description=f"part {n}") for n in range(5)], workers=["coder"])
-        for number in range(5):
+    for steps, failing, state in ((5, 1, "done"), (5, 2, "failed"), (14, 3, "failed")):
+        run = await crew.start(parts=[Part(description=f"part {n}") for n in range(steps)], workers=["coder"])
+        for number in range(steps):
             await (crew.fail("coder", "no", permanent=True) if number < failing else crew.do("coder"))
         run = await crew.run(run.team_id)
-        assert (run.state, run.success, run.quality_score) == (state, state == "done", (5 - failing) / 5)
+        assert (run.state, run.success, run.quality_score) == (state, state == "done", (steps - failing) / steps)
 
 
 @rule("Q2")
