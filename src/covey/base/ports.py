@@ -164,7 +164,7 @@ def _stranger(found: list[int]) -> Stranger:
     if not found:
         return Stranger(None, "")
     try:
-        command = Path(f"/proc/{found[0]}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        words = Path(f"/proc/{found[0]}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").split()
     except OSError:
-        command = ""
-    return Stranger(found[0], command[:80])
+        words = []
+    return Stranger(found[0], " ".join(words)[:80])
