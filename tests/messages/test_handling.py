@@ -8,6 +8,7 @@ from covey.agents.model import OPERATOR
 from covey.base.errors import CoveyError, LeaseLost, NotFound
 from covey.messages import handling, reading, sweeping
 from covey.messages.model import MAX_ATTEMPTS, backoff_s
+from covey.runner import holding
 from covey.store import Statement, events
 from tests.inline import Hand
 from tests.messages.mail import LEASE_S, ask, copy_of, inbox, next_of, notices, say, state_of, take, taken
@@ -174,7 +175,7 @@ def test_the_leases_of_a_process_that_is_gone_are_freed_and_the_try_counts(hand:
     ident = say(hand, "chief", "coder").message_id
     other = say(hand, "chief", "ops").message_id
     taken(hand, "coder"), taken(hand, "ops")
-    assert hand(handling.free_all, "coder") == []
+    hand(holding.lose_all, "coder")
     found = copy_of(hand, ident, "coder")
     assert (found.state, found.attempts) == ("delivered", 1)
     assert state_of(hand, other, "ops") == "seen"

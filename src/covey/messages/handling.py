@@ -188,12 +188,6 @@ def lapsed(tx: Transaction, limit: int = 100) -> list[Row]:
     return tx.all(LAPSED, now=tx.now, limit=limit)
 
 
-def free_all(tx: Transaction, agent: str) -> list[Message]:
-    """Free every lease of an agent whose process is known to be gone; each such try counts, the dead letters are the answer (M3, M8)."""
-    reason = "the agent's process ended while its brain was at work"
-    return [dead for row in tx.all(TOKENS_OF, receiver=agent) for dead in failed(tx, agent, row.token, reason)]
-
-
 def expire_due(tx: Transaction, limit: int = 100) -> list[Row]:
     """Close what was not handled before its expiresAt (M9); `sweeping.expire_mail` also tells the senders that waited."""
     expired = [row for row in tx.all(EXPIRED, now=tx.now, limit=limit) if tx.run(EXPIRE, seq=row.seq, now=tx.now)]
