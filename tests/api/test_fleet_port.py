@@ -68,6 +68,18 @@ async def test_one_call_stops_the_whole_fleet_and_one_resumes_it(world: World) -
     assert all(agent.takes_work for agent in await world.store.read(roster.everyone))
 
 
+@rule("A7", "H7a")
+async def test_a_stop_of_the_whole_fleet_may_ask_for_new_processes_where_a_node_runs(world: World) -> None:
+    told = (await post(world, "/emergency-stop", {"restart": True})).json()
+    assert (told["agents"], told["restartAsked"]) == ([agent.id for agent in EIGHT.agents], [])
+    assert "`covey up`" in told["detail"]
+    assert "agent.restart_asked" not in [event.kind for event in await world.store.read(events.of_agent, "coder")]
+    await world.store.write(records.register, "here", host="here", pid=1, start_ticks=1, boot_id="b", version="1")
+    told = (await post(world, "/emergency-stop", {"restart": True})).json()
+    assert told == {"agents": [agent.id for agent in EIGHT.agents], "restartAsked": [agent.id for agent in EIGHT.agents]}
+    assert "agent.restart_asked" in [event.kind for event in await world.store.read(events.of_agent, "coder")]
+
+
 @rule("H7a")
 async def test_a_restart_is_asked_of_the_node(world: World, clock: ManualClock) -> None:
     await world.store.write(records.register, "here", host="here", pid=1, start_ticks=1, boot_id="b", version="1")

@@ -18,9 +18,10 @@ from covey.tasks import adding, changing, working
 from covey.tasks.model import TaskDraft
 from covey.teams.runs import choosing, driving, reading, retention, starting
 from covey.teams.runs.heads import head_of
-from covey.teams.runs.model import Bound, NoWorker, Part, TeamDraft
+from covey.teams.runs.model import Bound, NoWorker, Part, Step, TeamDraft
 from tests.conftest import ManualClock
 from tests.rules import rule
+from tests.tasks.taking import taker
 from tests.teams.crew import Crew, crew_of
 
 
@@ -186,6 +187,16 @@ async def test_the_operator_is_told_once_of_a_run_that_nobody_can_do_now(crew: C
         await crew.later(3.0)
     found = await crew.store.read(mail.inbox, "operator")
     assert [message.content["subject"] for message in found.items] == ["Team run " + run.team_id + " waits"]
+
+
+@rule("Q2", "H6")
+def test_a_worker_whose_breaker_is_half_open_gets_a_step_if_nobody_else_may() -> None:
+    shaky, sound = taker("shaky", shaky=True), taker("sound", tasks=9)
+    step = Step(1, "part", "do it", ("general",), wanted="shaky")
+    assert choosing.choose(step, [shaky, sound], strict=True) is sound
+    assert choosing.choose(step, [shaky], strict=True) is shaky
+    assert choosing.choose(step, [shaky, sound], strict=True, failed_by=["sound"]) is shaky
+    assert choosing.choose(step, [shaky, sound._replace(brain="rules")], strict=True) is shaky, "a rules brain does not know it"
 
 
 # failures

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from covey.agents.model import GLOBAL, Agent, Vitals
+from covey.agents.model import GLOBAL, Agent, Vitals, capabilities_of
 from covey.base.errors import Gone, Unknown
 from covey.store import Transaction, statement
 
@@ -72,12 +71,7 @@ class Known(NamedTuple):
 
 def directory(tx: Transaction) -> list[Known]:
     """All agents in the fleet's order, with no more than others need to know of them: read for each turn."""
-    return [Known(row.id, row.role, _capabilities(row.capabilities)) for row in tx.all(DIRECTORY)]
-
-
-@lru_cache(maxsize=256)
-def _capabilities(text: str) -> tuple[str, ...]:
-    return tuple(msgspec.json.decode(text))
+    return [Known(row.id, row.role, capabilities_of(row.capabilities)) for row in tx.all(DIRECTORY)]
 
 
 def vitals(tx: Transaction, name: str) -> Vitals:

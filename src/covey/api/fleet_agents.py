@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from covey.agents import configuring, living
 from covey.agents.configuring import Project
 from covey.api import views
@@ -17,6 +19,7 @@ from covey.api.shapes import (
     EmergencyStop,
     Flagged,
     FleetState,
+    FleetStopped,
     Projects,
     ProjectShown,
     RestartAsked,
@@ -82,7 +85,16 @@ async def restart_agent(call: Call[Nothing, Because]) -> Answer:
 
 async def stop_fleet(call: Call[Nothing, EmergencyStop]) -> Answer:
     """Stop every agent in one call (A7)."""
-    return await call.write(_all_flagged, views.stop_all, call.by, call.body.reason)
+    wanted = call.body.restart
+    return await call.write(lambda found: _all_stopped(found, wanted=wanted), views.stop_all, call.by, call.body.reason, restart=wanted)
+
+
+def _all_stopped(found: views.StoppedAll, *, wanted: bool) -> Answer:
+    stopped = FleetStopped(agents=found.names)
+    if wanted:
+        stopped.restart_asked = [name for name in found.names if name not in found.not_restarted]
+        stopped.detail = next(iter(found.not_restarted.values()), UNSET)
+    return shown(stopped)
 
 
 async def resume_fleet(call: Call[Nothing, Nothing]) -> Answer:
@@ -142,7 +154,13 @@ OPERATIONS = (
         verb=restarting.ask,
     ),
     post(
-        "/api/v1/emergency-stop", stop_fleet, "lead", "Stop every agent at once.", takes=EmergencyStop, gives=Flagged, verb=views.stop_all
+        "/api/v1/emergency-stop",
+        stop_fleet,
+        "lead",
+        "Stop every agent at once.",
+        takes=EmergencyStop,
+        gives=FleetStopped,
+        verb=views.stop_all,
     ),
     post("/api/v1/resume", resume_fleet, "lead", "Resume every agent.", gives=Flagged, verb=views.resume_all),
     get("/api/v1/status", get_fleet, "caller", "The fleet in numbers.", gives=FleetState, verb=metrics.of_fleet),

@@ -97,7 +97,7 @@ class ContextSynced(Given):
 
 
 class EmergencyStop(Asking):
-    """Stop at once (A5a, A7). `restart` asks for a new process too; the agent stays stopped until `resume`."""
+    """Stop at once (A5a, A7). `restart` asks for a new process too, where a node runs; the agent stays stopped until `resume`."""
 
     reason: Reason = ""
     grace_s: Annotated[float, Meta(ge=0, le=60)] | None = msgspec.field(default=None, name="grace_s")
@@ -105,11 +105,13 @@ class EmergencyStop(Asking):
 
 
 class EmergencyStopped(Given):
-    """What was stopped."""
+    """What was stopped; if a new process was wanted too, whether a node was asked for it, and if not, why."""
 
     stopped: bool
     task_id: str | None
     returned_to_queue: bool
+    restart_asked: bool | msgspec.UnsetType = msgspec.UNSET
+    detail: str | msgspec.UnsetType = msgspec.UNSET
 
 
 # the seeds' agent state
@@ -255,6 +257,13 @@ class Flagged(Given):
     """The agents whose flag was set or cleared."""
 
     agents: list[str]
+
+
+class FleetStopped(Flagged):
+    """The agents that were stopped; if new processes were wanted too, for whom they were asked, and why not for others."""
+
+    restart_asked: list[str] | msgspec.UnsetType = msgspec.UNSET
+    detail: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class RestartAsked(Given):

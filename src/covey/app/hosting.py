@@ -26,7 +26,7 @@ from covey.base.markers import NameLock, marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity, set_title
 from covey.base.settings import AgentSettings, Settings
-from covey.base.target import in_url
+from covey.base.target import authority_of
 from covey.brains.launching import Site
 from covey.brains.making import NoBrain, make
 from covey.brains.model import Brain
@@ -191,7 +191,7 @@ def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
     token = token_file.read(Path(settings.data_dir)).get(agent.id, "")
     data_dir = Path(settings.data_dir)
     return Site(
-        url=f"http://{in_url(settings.host)}:{settings.console_port}",
+        url=f"http://{authority_of(settings.host, settings.console_port)}",
         token=token,
         data_dir=data_dir,
         grace_s=settings.grace_s,

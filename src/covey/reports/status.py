@@ -6,7 +6,7 @@ from typing import Any
 
 from covey.agents.breaking import Opened
 from covey.agents.model import STALE_S
-from covey.base import target
+from covey.base.target import authority_of
 from covey.buddies import checking
 from covey.contexts import entries
 from covey.reports import pulse
@@ -78,7 +78,7 @@ def state_of(found: Pulse, queue: list[dict[str, Any]], decisions: list[dict[str
         "capabilities": list(agent.capabilities),
         "host": agent.host,
         "port": agent.port,
-        "url": f"http://{in_url(agent.host)}:{agent.port}",
+        "url": f"http://{authority_of(agent.host, agent.port)}",
         "pid": vitals.pid,
         "node": vitals.node,
         "startedAt": vitals.started_at,
@@ -129,10 +129,3 @@ def _queue(tx: Transaction, name: str) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-
-
-def in_url(host: str) -> str:
-    """The host by which an agent is reached, as it stands in a URL; an address that means `all` by loopback. Pure."""
-    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - read, not bound
-        return "127.0.0.1"
-    return target.in_url(host)

@@ -14,7 +14,7 @@ from covey.messages.model import TASK_LEVEL_S, order_of
 from covey.messages.sending import lock_id
 from covey.store import Row, Transaction, locking, statement
 from covey.tasks import making, reading, repeating
-from covey.tasks.model import CheckedTask, Task, TaskDraft, check, queue_of
+from covey.tasks.model import CheckedTask, Task, TaskDraft, check, is_shared, queue_of
 
 ADD = statement(__package__, "add")
 ADD_NEED = statement(__package__, "add_need")
@@ -253,6 +253,7 @@ def path_of_needs(tx: Transaction, start: str, goal: str | None) -> list[str]:
 
 
 def ring_queue(tx: Transaction, queue: str) -> None:
-    """Hint to those who take work from this queue, 32 at most; the others find it by their poll."""
-    for row in tx.all(TAKERS, queue=queue):
-        tx.ring(tasks_of(row.agent))
+    """Hint to the agent whose queue it is, or to 32 of those who take work from a shared one; the others find it by their poll."""
+    names = [row.agent for row in tx.all(TAKERS, queue=queue)] if is_shared(queue) else [queue]
+    for name in names:
+        tx.ring(tasks_of(name))

@@ -24,7 +24,7 @@ WAITING = ("queued", "blocked")
 
 
 def cancel(tx: Transaction, ident: str, by: Caller, reason: str = "") -> Task:
-    """The task, cancelled with its parts; a running brain is ended within the grace period (K7). One that comes again does so no more.
+    """The task, cancelled with its parts; a running brain is ended within the grace (K7). One that comes again does so no more.
 
     Raises:
         NotFound, Forbidden, IllegalMove: No such task, not the caller's, or ended already.
