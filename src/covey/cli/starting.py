@@ -52,7 +52,7 @@ def down_command(reach: Reach) -> None:
         left = reach.run(down(reach.settings, progress.say)) if run_dir(reach.settings).exists() else []
     if left:
         raise Failed(f"these could not be ended: {', '.join(left)}.", left=left)
-    print_json({"stopped": True}) if reach.as_json else click.echo("the fleet is down; nothing of it is left running")
+    reach.say({"stopped": True}, "the fleet is down; nothing of it is left running")
 
 
 def start(reach: Reach, *, detach: bool) -> int:
