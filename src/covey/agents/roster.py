@@ -119,9 +119,3 @@ def lead(tx: Transaction) -> tuple[str, str]:
     row = tx.one(FACT, name="lead")
     found: tuple[str, str] = tuple(msgspec.json.decode(row.value)) if row else ("operator", "operator")
     return found
-
-
-def fact(tx: Transaction, name: str) -> str | None:
-    """A named value of the fleet, as text."""
-    row = tx.one(FACT, name=name)
-    return row.value if row else None
