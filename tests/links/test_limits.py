@@ -6,7 +6,7 @@ import pytest
 
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR, as_agent
-from covey.base.errors import Forbidden, NotFound
+from covey.base.errors import Conflict, Forbidden, NotFound
 from covey.links.model import LinkChange
 from covey.messages import handling, reading, releasing, relinking, sending
 from covey.messages.letters import Prompt
@@ -166,6 +166,16 @@ def test_after_three_idle_windows_it_is_full_and_the_next_message_starts_one(han
     assert (left(hand).credits_remaining, left(hand).window_reset_at) == (30, None)
     told(hand, "chief", "coder", "hello again")
     assert left(hand).window_reset_at == pytest.approx(hand.now + 6 * 3600.0)
+
+
+@rule("L6", "M4a")
+def test_what_waits_for_credit_is_not_closed_by_its_receiver(hand: Hand) -> None:
+    link(hand, messages_per_window=1, debounce_s=0)
+    told(hand, "chief", "coder", "a")
+    told(hand, "chief", "coder", "b")
+    (waiting,) = mail_of(hand, "coder", "deferred")
+    with pytest.raises(Conflict, match="not delivered yet: it waits for credit"):
+        hand(handling.acknowledge, "coder", waiting.message_id)
 
 
 @rule("L3", "L6")

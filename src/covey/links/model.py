@@ -12,8 +12,6 @@ import msgspec
 from covey.base.errors import Invalid
 from covey.links.quota import Bucket, Limits
 
-DM = "dm"
-"""The one channel for now."""
 PROTOCOL = "protocol"
 """Where mail of the protocol itself is counted (L12)."""
 MESSAGES = 30

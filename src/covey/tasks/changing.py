@@ -24,7 +24,7 @@ WAITING = ("queued", "blocked")
 
 
 def cancel(tx: Transaction, ident: str, by: Caller, reason: str = "") -> Task:
-    """The task, cancelled with its parts; a running brain is ended within the grace period (K7). One that comes again does so no more.
+    """The task, cancelled with its parts; a running brain is ended within the grace (K7). One that comes again does so no more.
 
     Raises:
         NotFound, Forbidden, IllegalMove: No such task, not the caller's, or ended already.
@@ -107,10 +107,7 @@ def reassign(tx: Transaction, ident: str, to: str, by: Caller) -> Task:
     """
     row = _waiting(tx, ident, by, "be reassigned")
     agent, capability = (None, to[1:]) if to.startswith("@") else (to, row.capability)
-    if agent is not None:
-        roster.find(tx, agent, field="to")
-    elif capability not in (known := roster.capabilities(tx)):
-        raise Invalid(f"nobody has the capability {capability!r}; the fleet has: {', '.join(known)}.", field="to")
+    adding.check_taker(tx, agent, capability, field="to")
     move(tx, row, agent, capability, by)
     return reading.show(tx, ident)
 

@@ -182,6 +182,11 @@ def queue_of(agent: str | None, capability: str | None, priority: str) -> str:
     return f"{'urgent' if priority == 'urgent' else 'global'}:{capability or 'general'}"
 
 
+def is_shared(queue: str) -> bool:
+    """Whether several may take from it; an agent's own queue has the agent's name (K2)."""
+    return ":" in queue
+
+
 class Task(msgspec.Struct, rename="camel", kw_only=True):
     """A task as it is shown: the seeds' fields and those of K1."""
 

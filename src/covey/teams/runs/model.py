@@ -110,7 +110,7 @@ class TeamStep(msgspec.Struct, rename="camel", kw_only=True):
     step: int
     type: str
     description: str
-    state: str
+    state: StepState
     worker: str | None = None
     task_id: str | None = None
     needs: list[int] = []

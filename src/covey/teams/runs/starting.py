@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,7 +19,26 @@ from covey.teams.runs.model import MOST_WORKERS, Step, TeamDraft, TeamRun, check
 ADD_RUN = statement(__package__, "add_run")
 
 
+class Begun(NamedTuple):
+    """The id of a run, and whether it was there before."""
+
+    team_id: str
+    known: bool
+
+
 def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
+    """As `begin`; the run as it stands then.
+
+    Raises:
+        CoveyError: As there.
+    """
+    begun = begin(tx, draft, by)
+    run = reading.show(tx, begun.team_id)
+    run.known = begun.known
+    return run
+
+
+def begin(tx: Transaction, draft: TeamDraft, by: Caller) -> Begun:
     """The run, begun; a known id answers with the first one (T3).
 
     Raises:
@@ -28,9 +48,8 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
         IdTaken: Its id is somebody else's.
     """
     check(draft)
-    known = _known(tx, draft, by)
-    if known is not None:
-        return known
+    if _is_known(tx, draft, by):
+        return Begun(str(draft.team_id), True)
     _check_workers(tx, draft)
     configuring.check_project(tx, draft.project_id, "projectId")
     ident = draft.team_id or tx.new_id("team")
@@ -50,21 +69,17 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
         tx.happened("team.started", agent=draft.supervisor, subject=ident, workers=workers, **told)
         if not asking.ask(tx, row, draft, by):
             driving.begin(laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
-    return reading.show(tx, ident)
+    return Begun(ident, False)
 
 
-def _known(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun | None:
+def _is_known(tx: Transaction, draft: TeamDraft, by: Caller) -> bool:
     if draft.team_id is None:
-        return None
+        return False
     lock_id(tx, draft.team_id)
     row = reading.seek(tx, draft.team_id)
-    if row is None:
-        return None
-    if row.created_by != by.name:
+    if row is not None and row.created_by != by.name:
         raise IdTaken(f"teamId {draft.team_id!r} is taken by a run of {row.created_by}; bring another one or none.", field="teamId")
-    run = reading.show(tx, draft.team_id)
-    run.known = True
-    return run
+    return row is not None
 
 
 def _check_workers(tx: Transaction, draft: TeamDraft) -> None:
