@@ -131,6 +131,15 @@ def test_above_four_fifths_it_goes_down_to_half_oldest_first(hand: Hand) -> None
 
 
 @rule("C3")
+def test_half_is_half_also_where_what_is_compressed_is_small(hand: Hand) -> None:
+    fill(hand, 60, words=10)
+    for _ in range(8):
+        fill(hand, 3, words=10)
+        bound = hand(reading.size_of, "coder") + 1
+        assert hand(compress, "coder", bound, "a test").after <= 0.5 * bound
+
+
+@rule("C3")
 def test_the_entry_about_to_be_added_counts(hand: Hand) -> None:
     fill(hand, 20, bound=4000)
     before = hand(reading.size_of, "coder")
@@ -185,8 +194,10 @@ def test_what_can_not_shrink_is_not_compressed_over_and_over(hand: Hand) -> None
 @rule("C2")
 def test_two_hours_whole_then_a_summary_then_a_line_with_a_pointer(hand: Hand) -> None:
     ids = fill(hand, 6)
+    youngest = hand.clock.at
+    hand.clock.at += 2 * 3600 - 5 * 60 - 1  # the first of the six is as old as two hours in a second
     assert hand(tidy, "coder", 8192) is None, "what is hot stays whole"
-    hand.clock.at += HOT_S + 1
+    hand.clock.at = youngest + 2 * 3600 + 1
     done = hand(tidy, "coder", 8192)
     assert done is not None
     assert (done.archived, done.summaries, done.tier) == (6, 1, "warm")
@@ -199,7 +210,10 @@ def test_two_hours_whole_then_a_summary_then_a_line_with_a_pointer(hand: Hand) -
         )
     assert "weather" not in warm.text
     assert [each.id for each in hand(recalling.recall, "coder", ident=warm.id).items] == ids
-    hand.clock.at += WARM_S
+    hand.clock.at = youngest + 24 * 3600 - 10 * 60
+    hand(tidy, "coder", 8192)
+    assert [each.id for each in live(hand)] == [warm.id], "less than a day old"
+    hand.clock.at = youngest + 24 * 3600 + 1
     hand(tidy, "coder", 8192)
     (cold,) = live(hand)
     assert cold.form == "cold"

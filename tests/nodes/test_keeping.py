@@ -169,6 +169,19 @@ async def test_a_new_node_adopts_the_processes_of_two_former_ones(workshop: Work
     assert not alive(ops)
 
 
+@rule("H7a", "H9")
+async def test_an_adopted_process_is_as_old_as_it_is_not_as_its_new_node(workshop: Workshop) -> None:
+    """Else an agent that ran for a month and dies just after its node was started anew counts as one that crashes at once."""
+    first = await workshop.open(workshop.group("coder"))
+    coder = await workshop.serving("coder")
+    (began,) = [keeper.since for keeper in first.keepers()]
+    await workshop.abandon(first)
+    again = await workshop.open(workshop.group("coder"))
+    await until(lambda: _true(all(keeper.identity is not None for keeper in again.keepers())))
+    assert [(keeper.identity, keeper.since) for keeper in again.keepers()] == [(coder, began)]
+    assert workshop.spawned == ["coder"]
+
+
 @rule("H9", "A2")
 @pytest.mark.parametrize(
     ("names", "edition"),

@@ -56,6 +56,17 @@ def test_when_a_need_fails_what_needed_it_fails_with_the_reason(hand: Hand, how:
     assert state_of(hand, aside) == "queued"
 
 
+@rule("K3", "Q5")
+def test_the_last_of_a_long_chain_still_says_what_went_wrong_at_its_head(hand: Hand) -> None:
+    chain = [add(hand, "0")]
+    for number in range(1, 60):
+        chain.append(add(hand, str(number), needs=[chain[-1]]))
+    break_(hand, error="the disk is full")
+    said = str(now(hand, chain[-1]).error)
+    assert said == f"it needs {chain[-2].task_id}, which is failed, as that needs {chain[0].task_id}, which is failed: the disk is full"
+    assert now(hand, chain[1]).error == f"it needs {chain[0].task_id}, which is failed: the disk is full"
+
+
 @rule("K3")
 def test_a_diamond_fails_each_task_once(hand: Hand) -> None:
     top = add(hand)

@@ -137,7 +137,9 @@ def test_a_handoff_from_the_command_line(covey: Covey) -> None:
     assert "declined" in covey("handoff", "decline", back, "--reason", "no", "--from", "coder").out
     assert covey("handoff", "list", "--task", "t", "--json").json["items"][0]["why"] == "no"
     assert covey("handoff", "list", "--task", "none").out.startswith("there are no such handoffs")
-    assert covey("handoff", "offer", "t", "chief", "--state", "[1]").code == 2
+    for state, said in (("[1]", "no object"), ('{"a": 1, "a": 2}', "a is given twice"), ('{"a": NaN}', "a is nan"), ("{a", "not JSON")):
+        refused = covey("handoff", "offer", "t", "chief", "--state", state)
+        assert (refused.code, "--state" in refused.err, said in refused.err) == (2, True, True), refused.err
     assert covey("handoff", "accept", "nothing").code == 4
 
 

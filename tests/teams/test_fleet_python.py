@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from covey import Fleet
-from covey.base.errors import Invalid
+from covey.base.errors import Invalid, Unknown
 from tests.rules import rule
 
 RUNS: list[tuple[dict[str, Any], str]] = [
@@ -55,3 +55,20 @@ async def test_a_vote_of_the_wrong_types_is_refused_with_its_field(given: dict[s
         with pytest.raises(Invalid) as refused:
             await asyncio.wait_for(fleet.vote(**words), 10)
     assert refused.value.field == field
+
+
+@rule("M11", "Q2")
+@pytest.mark.parametrize("name", ["nobody", "Coder", "system", ""])
+async def test_a_program_acts_as_the_operator_or_an_agent_that_there_is(name: str, tmp_path: Path) -> None:
+    async with Fleet.open(tmp_path, environ={}) as fleet:
+        calls: list[Any] = [
+            fleet.send("ops", "hello", by=name),
+            fleet.add_task("ops", "tidy up", by=name),
+            fleet.supervise("g", workers=["ops"], strict=False, timeout_s=0, by=name),
+            fleet.vote("t", ["ops"], ["A"], by=name),
+        ]
+        for call in calls:
+            with pytest.raises(Unknown, match="there is no agent") as refused:
+                await asyncio.wait_for(call, 10)
+            assert refused.value.field == "by"
+        assert (await fleet.add_task("ops", "tidy up", by="coder")).created_by == "coder"

@@ -92,12 +92,12 @@ async def test_each_step_is_done_once_however_often_the_run_is_driven(crew: Crew
 
 @rule("Q2")
 async def test_success_is_from_four_fifths_on(crew: Crew) -> None:
-    for failing, state in ((1, "done"), (2, "failed")):
-        run = await crew.start(parts=[Part(description=f"part {n}") for n in range(5)], workers=["coder"])
-        for number in range(5):
+    for steps, failing, state in ((5, 1, "done"), (5, 2, "failed"), (14, 3, "failed")):
+        run = await crew.start(parts=[Part(description=f"part {n}") for n in range(steps)], workers=["coder"])
+        for number in range(steps):
             await (crew.fail("coder", "no", permanent=True) if number < failing else crew.do("coder"))
         run = await crew.run(run.team_id)
-        assert (run.state, run.success, run.quality_score) == (state, state == "done", (5 - failing) / 5)
+        assert (run.state, run.success, run.quality_score) == (state, state == "done", (steps - failing) / steps)
 
 
 @rule("Q2")
@@ -106,6 +106,16 @@ async def test_a_worker_that_reports_no_success_has_failed_its_step(crew: Crew) 
     await crew.do("coder", Outcome(summary="hm", data={"success": False, "error": "the figures are wrong"}))
     run = await crew.run(run.team_id)
     assert (run.state, run.results[0].state, run.results[0].error) == ("failed", "failed", "the figures are wrong")
+
+
+@rule("Q2")
+async def test_an_empty_result_is_a_result_and_is_not_asked_for_again(crew: Crew) -> None:
+    run = await crew.start(workers=["coder"])
+    await crew.do("coder", Outcome())
+    run = await crew.run(run.team_id)
+    assert (run.state, run.results[0].state, run.results[0].attempts, run.results[0].error) == ("done", "done", 1, None)
+    await crew.later(3600.0)
+    assert await crew.take("coder") is None
 
 
 @rule("Q2")
@@ -536,7 +546,10 @@ async def test_an_agent_that_asked_for_a_run_is_told_of_its_end_and_the_operator
 async def test_a_known_id_is_the_first_run(crew: Crew) -> None:
     first = await crew.start(workers=["coder"], team_id="figures")
     again = await crew.start(workers=["coder"], team_id="figures")
-    assert (again.known, again.team_id, len((await crew.store.read(reading.listed)).items)) == (True, first.team_id, 1)
+    assert (again.known, again.differs, again.team_id) == (True, False, first.team_id)
+    other = await crew.start("something else", workers=["coder"], team_id="figures")
+    assert (other.known, other.differs, other.goal) == (True, True, first.goal)
+    assert len((await crew.store.read(reading.listed)).items) == 1
     with pytest.raises(IdTaken):
         await crew.start(team_id="figures", by=as_agent("sales"))
 

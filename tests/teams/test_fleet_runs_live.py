@@ -260,9 +260,11 @@ def test_the_command_line_begins_lists_shows_and_cancels_runs(covey: Covey, fold
     begun = covey("team", "run", "sell it", "--workers", "coder,sales", "--part", "a", "--part", "b", "--id", "mine", "--no-wait")
     assert (begun.code, begun.err) == (0, "")
     assert "mine  working  0 of 2 done  sell it" in begun.out
-    assert covey("team", "run", "again", "--id", "mine", "--no-wait", "--json").json["known"] is True
+    again = covey("team", "run", "again", "--id", "mine", "--no-wait", "--json").json
+    assert (again["known"], again["differs"]) == (True, True)
     timed_out = covey("team", "run", "sell it", "--id", "mine", "--timeout", "0")
     assert timed_out.code == 1
+    assert "it was there already; nothing was changed, though this one differs" in timed_out.out
     assert "goes on" in timed_out.err
     assert [each["teamId"] for each in covey("team", "list", "--json").json["items"]] == ["mine"]
     assert "0/2" in covey("team", "list").out

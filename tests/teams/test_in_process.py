@@ -17,8 +17,10 @@ from covey.teams import (
     MessageType,
     SupervisorAgent,
 )
+from covey.teams.counting import InvalidBallot
 from covey.teams.mail import InboxFull
 from covey.teams.supervising import UnknownWorker
+from covey.teams.voting import UnknownTopic
 from tests.rules import rule
 
 
@@ -60,6 +62,7 @@ def test_a_program_written_for_the_seed_prints_the_same() -> None:
         {"action": "retry", "reason": "timeout", "retry_count": 1, "delay": 2},
         {"action": "retry", "reason": "timeout", "retry_count": 2, "delay": 4},
     ]
+    assert [str(each["delay"]) for each in told[:2]] == ["2", "4"]
     assert told[2] == {"action": "reroute", "reason": "circuit_breaker_activated", "alternative": "default_backup_agent"}
     assert failures.is_available("flaky") is False
 
@@ -174,6 +177,24 @@ def test_accepting_a_handoff_touches_no_other_mail() -> None:
     left = mail.receive("b")
     assert [each.content.get("n", each.content.get("handoff_reason")) for each in left] == [2, "second", 1]
     assert hands.accept_handoff("b") is None
+
+
+@rule("Q3")
+def test_an_offer_that_can_not_be_acknowledged_waits_as_before() -> None:
+    mail = AgentCommunication(inbox=2)
+    hands = HandoffProtocol(mail)
+    mail.send(message(1, to="giver"))
+    mail.send(message(2, to="giver"))
+    offer = hands.create_handoff("giver", "b", {}, "full")
+    offer.requires_response = True
+    mail.send(offer)
+    mail.send(hands.create_handoff("c", "b", {}, "later"))
+    with pytest.raises(InboxFull, match="giver"):
+        hands.accept_handoff("b")
+    assert [each.content["handoff_reason"] for each in mail.waiting("b")] == ["full", "later"]
+    mail.receive("giver")
+    assert hands.accept_handoff("b") is offer
+    assert [each.content["handoff_id"] for each in mail.receive("giver")] == [offer.message_id]
 
 
 @rule("Q3")
@@ -472,6 +493,22 @@ def test_a_text_where_a_list_is_asked_for_is_not_taken_for_its_letters() -> None
         ConsensusManager().initiate_vote("t", "ab", ["A"])
     with pytest.raises(Invalid, match="options is a text"):
         ConsensusManager().initiate_vote("t", ["a"], "AB")
+
+
+@rule("Q4")
+def test_what_is_no_list_no_factors_no_words_and_no_vote_is_refused_by_its_name() -> None:
+    votes = ConsensusManager()
+    votes.initiate_vote("open", ["a"], ["A"])
+    wrong: dict[str, Any] = {"agents": None, "options": 3, "expertise": ["a"]}
+    for field, value in wrong.items():
+        with pytest.raises(InvalidBallot) as refused:
+            votes.initiate_vote("t", **({"agents": ["a"], "options": ["A"]} | {field: value}))
+        assert refused.value.field == field
+    number: Any = 7
+    with pytest.raises(InvalidBallot, match="argument is 7"):
+        votes.argue("open", "a", number)
+    with pytest.raises(UnknownTopic, match="There are votes on: open"):
+        votes.withdraw("nowhere", "a")
 
 
 @rule("Q3")

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from covey.agents.model import THE_OPERATOR, Caller, as_agent
+from covey.agents import roster
+from covey.agents.model import OPERATOR, THE_OPERATOR, Caller, as_agent
 from covey.app import handing, teaming, voting
 from covey.app.opening import open_store, prepare
 from covey.base.clock import Clock, SystemClock
@@ -87,7 +88,7 @@ class Fleet:
 
     async def post(self, message: Draft, *, by: str | None = None) -> Receipt:
         """As `send`, for a whole draft."""
-        return await self.store.write(sending.send, message, _caller(by), wait_s=self.settings.wait_s)
+        return await self.store.write(sending.send, message, await self._caller(by), wait_s=self.settings.wait_s)
 
     async def ask(self, to: str, text: str, *, timeout_s: float = 60.0, by: str | None = None, **more: Any) -> Message:
         """The reply of one agent to a question, or the notice from `system` that none will come.
@@ -129,7 +130,7 @@ class Fleet:
             CoveyError: As `tasks.adding.add`.
         """
         wanted = TaskDraft(description=description, agent=agent, dependencies=list(needs), **more)
-        return await self.store.write(adding.add, wanted, _caller(by))
+        return await self.store.write(adding.add, wanted, await self._caller(by))
 
     async def task(self, task_id: str) -> Task:
         """One task as it stands."""
@@ -146,7 +147,7 @@ class Fleet:
 
     async def cancel_task(self, task_id: str, reason: str = "", *, by: str | None = None) -> Task:
         """The task, cancelled; its brain is ended."""
-        return await self.store.write(changing.cancel, task_id, _caller(by), reason)
+        return await self.store.write(changing.cancel, task_id, await self._caller(by), reason)
 
     async def handoff(
         self, task: str, to: str, *, by: str | None = None, timeout_s: float = DEADLINE_S, state: dict[str, Any] | None = None, **more: Any
@@ -161,7 +162,7 @@ class Fleet:
         """
         now = await self.store.read(_now)
         draft = HandoffDraft(task_id=task, to=to, task_state=state or {}, deadline=now + timeout_s, **more)
-        return await handing.hold(self.store, self._clock, draft, _caller(by))
+        return await handing.hold(self.store, self._clock, draft, await self._caller(by))
 
     async def vote(
         self,
@@ -181,7 +182,7 @@ class Fleet:
             CoveyError: As `teams.votes.opening.open_vote`.
         """
         draft = VoteDraft(topic=topic, voters=_listed("voters", voters), options=_listed("options", options), **more)
-        return await voting.hold(self.store, self._clock, checked(draft), _caller(by), on_progress)
+        return await voting.hold(self.store, self._clock, checked(draft), await self._caller(by), on_progress)
 
     async def supervise(
         self,
@@ -211,7 +212,7 @@ class Fleet:
         cut: list[Any] = [Part(description=part) if isinstance(part, str) else part for part in _listed("parts", parts)]
         named = _listed("workers", workers) if workers is not None else None
         draft = TeamDraft(goal=goal, workers=named, type=type, mode=mode, strict=strict, parts=cut, **more)
-        return await teaming.supervise(self.store, self._clock, checked(draft), _caller(by), on_progress, timeout_s)
+        return await teaming.supervise(self.store, self._clock, checked(draft), await self._caller(by), on_progress, timeout_s)
 
     async def team(self, team_id: str) -> TeamRun:
         """One team run as it stands."""
@@ -219,7 +220,7 @@ class Fleet:
 
     async def cancel_team(self, team_id: str, reason: str = "", *, by: str | None = None) -> TeamRun:
         """The team run, cancelled with its open tasks."""
-        return await self.store.write(starting.cancel, team_id, _caller(by), reason)
+        return await self.store.write(starting.cancel, team_id, await self._caller(by), reason)
 
     async def inbox(self, agent: str = "operator", *, unread: bool = False, limit: int = 50) -> list[Message]:
         """An agent's mail, or the operator's, newest first. Looking does not acknowledge."""
@@ -234,9 +235,15 @@ class Fleet:
         found = await self.store.read(why.why, ident, stale_s=self.settings.stale_s, digest_s=self.settings.digest_s)
         return found.sentence
 
+    async def _caller(self, by: str | None) -> Caller:
+        """Who acts: the operator, or an agent of this fleet.
 
-def _caller(by: str | None) -> Caller:
-    return THE_OPERATOR if by in (None, "operator") else as_agent(str(by))
+        Raises:
+            Unknown, Gone: `by` is neither.
+        """
+        if by in (None, OPERATOR):
+            return THE_OPERATOR
+        return as_agent((await self.store.read(roster.find, str(by), field="by")).id)
 
 
 def _now(tx: Transaction) -> float:

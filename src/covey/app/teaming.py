@@ -46,12 +46,16 @@ async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, te
         CoveyError: As `starting.begin`.
     """
     until = clock.boot() + timeout_s
-    ident, _ = await store.write(starting.begin, draft, by)
+    begun = await store.write(starting.begin, draft, by)
+    ident = begun.team_id
     with _heard(store, bell_of(ident, "end" if tell is None else "news")) as rung:
         if tell is None:
-            return await _end_of(store, clock, ident, rung, until)
-        await _followed(store, clock, ident, rung, until, tell)
-    return await store.read(reading.show, ident)
+            found = await _end_of(store, clock, ident, rung, until)
+        else:
+            await _followed(store, clock, ident, rung, until, tell)
+            found = await store.read(reading.show, ident)
+    found.known, found.differs = begun.known, begun.differs
+    return found
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import setproctitle
 from covey.base.clock import SystemClock
 
 PR_SET_CHILD_SUBREAPER = 36
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Stat(NamedTuple):
@@ -77,6 +78,11 @@ class Identity(msgspec.Struct, frozen=True, rename="camel"):
         """Who has this pid now, a zombie that waits for its parent too; None if nobody has."""
         stat = stat_of(pid)
         return cls(pid, stat.start_ticks, this_boot()) if stat else None
+
+    @property
+    def since(self) -> float:
+        """When it began, in seconds since boot, as `Clock.boot` counts them."""
+        return self.start_ticks / _TICKS
 
     def is_that_of(self, stat: Stat) -> bool:
         """Whether the kernel's line is about this very process."""

@@ -23,8 +23,6 @@ FOLLOW_S = 60.0
 PATIENCE_S = 5.0
 """An answer comes within so long, or it is none."""
 ANSWER_BYTES = 65_536
-FULL = 0.8
-"""A context fuller than this is to be cleaned up (B4)."""
 
 CONTROLLER = "controller"
 

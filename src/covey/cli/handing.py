@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import msgspec
 
+from covey.base import wire
+from covey.base.errors import Invalid, TooLarge
 from covey.cli.options import SECONDS, Named, Number, as_agent, for_people, from_cursor, reaching, words_of
 from covey.cli.output import Ended, ago, clock, coloured, print_json, safe, table
 from covey.cli.reach import Reach
@@ -64,9 +65,12 @@ def handoff_offer(
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise click.BadParameter(f"{error}; give a JSON object.", param_hint="--state") from error
+        found = wire.parse(text)
+    except (Invalid, TooLarge) as error:
+        raise click.BadParameter(f"{error} It is a JSON object.", param_hint="--state") from error
+    if not isinstance(found, dict):
+        raise click.BadParameter("it is JSON, but no object; give a JSON object.", param_hint="--state")
+    return found
 
 
 @handoff_command.command("accept", epilog="Example: covey handoff accept ID --from finance")

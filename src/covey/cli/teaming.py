@@ -91,7 +91,8 @@ def _watched(reach: Reach, run: dict[str, Any], timeout_s: float) -> dict[str, A
 
     with progress:
         reach.until(ended, f"/api/v1/teams/{part(run['teamId'])}/wait", timeout_s)
-    return reach.get(f"/api/v1/teams/{part(run['teamId'])}")  # type: ignore[no-any-return]
+    found: dict[str, Any] = reach.get(f"/api/v1/teams/{part(run['teamId'])}")
+    return found | {"known": run["known"], "differs": run["differs"]}
 
 
 def line_of(run: dict[str, Any]) -> str:
@@ -155,7 +156,7 @@ def _show(reach: Reach, run: dict[str, Any]) -> None:
         return
     click.echo(f"{run['teamId']}  {coloured(run['state'])}  {run['done']} of {run['total']} done  {safe(' '.join(run['goal'].split()))}")
     if run["known"]:
-        click.echo("it was there already; nothing was changed")
+        click.echo("it was there already; nothing was changed" + (", though this one differs" if run["differs"] else ""))
     for word in ("why", "note"):
         if run[word]:
             click.echo(f"  {safe(run[word])}")

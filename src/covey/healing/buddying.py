@@ -19,10 +19,10 @@ from covey.buddies import asking, checking
 from covey.buddies.asking import Asker, Ping
 from covey.buddies.checking import Due, Found
 from covey.buddies.intervening import Decision, Situation, decide, told
-from covey.buddies.model import FOLLOW_S, FULL, Answer, Silence, Verdict
+from covey.buddies.model import FOLLOW_S, Answer, Silence, Verdict
 from covey.contexts import compressing
 from covey.contexts import reading as contexts
-from covey.contexts.model import is_due
+from covey.contexts.model import WARN_AT, is_due
 from covey.healing import incidents
 from covey.healing.model import Incident
 from covey.messages import sending
@@ -237,7 +237,7 @@ def tend(tx: Transaction, due: Due, answer: Answer, settings: Settings) -> None:
     if answer.idle_and_empty:
         planned = planning.plan(tx, name, settings, THE_SYSTEM if due.by_controller else as_agent(checker))
         tx.happened("buddy.planned", agent=name, subject=checker, by=checker, tasks=planned.tasks, why=planned.why[:500])
-    if answer.share > FULL:
+    if answer.share > WARN_AT:
         _clean_up(tx, checker, name)
 
 
@@ -247,5 +247,5 @@ def _clean_up(tx: Transaction, checker: str, name: str) -> None:
     known = contexts.state(tx, name)
     if not is_due(contexts.size_of(tx, name), 0, most, known.compressed_to if known is not None else 0):
         return
-    done = compressing.compress(tx, name, most, f"its buddy {checker} found it above {FULL:.0%}")
+    done = compressing.compress(tx, name, most, f"its buddy {checker} found it above {WARN_AT:.0%}")
     tx.happened("buddy.cleaned", agent=name, subject=checker, by=checker, before=done.before, after=done.after)

@@ -149,7 +149,7 @@ def _check_times(now: float, draft: Draft) -> None:
     """Refuse what is no time of these years, as `600` for "in ten minutes". One that has just passed is taken: it is due at once. Pure."""
     for field, at in (("content.deadline", draft.content.deadline), ("expiresAt", draft.expires_at)):
         if at is not None and at < now - LONG_AGO_S:
-            raise Invalid(f"{field} is {at:g}, which is long past; give Unix seconds: it is {now:.0f} now.", field=field)
+            raise Invalid(f"{field} is {at:.12g}, which is long past; give Unix seconds: it is {now:.0f} now.", field=field)
 
 
 def _asked(tx: Transaction, draft: Draft, sender: str) -> Row | None:

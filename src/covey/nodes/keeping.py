@@ -131,7 +131,7 @@ class Keeper:
         group = self.group
         self.identity = await self._adopted() or await self._means.spawn(group)
         self._asked = group != self.group
-        self.since = self._means.clock.boot()
+        self.since = self.identity.since
         self.pings = self._means.pings
         greeting = asyncio.create_task(self._greet())
         try:

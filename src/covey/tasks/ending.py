@@ -26,8 +26,19 @@ TOLD_BYTES = 20_000
 TOLD_TASKS = 100
 
 
+class Cause(NamedTuple):
+    """The first end of a chain of tasks that took one another along, however long the chain."""
+
+    ident: str
+    state: str
+    error: str | None
+
+    def __str__(self) -> str:
+        return f"{self.ident}, which is {self.state}{': ' + self.error if self.error else ''}"
+
+
 class Ended(NamedTuple):
-    """One task that has just ended; `cause` is the id of the one that took it along, if any."""
+    """One task that has just ended; `cause` is the end that took it along, if any."""
 
     row: Row
     """As it was before."""
@@ -35,7 +46,7 @@ class Ended(NamedTuple):
     state: str
     result: dict[str, object] | None
     error: str | None
-    cause: str | None
+    cause: Cause | None
 
 
 class _Step(NamedTuple):
@@ -44,7 +55,7 @@ class _Step(NamedTuple):
     ident: str
     move: str
     error: str | None
-    cause: str
+    cause: Cause
 
 
 def end(
@@ -76,7 +87,7 @@ def end(
 
 
 def _close(
-    tx: Transaction, row: Row, move: str, result: dict[str, object] | None, error: str | None, failed_by: str | None, cause: str | None
+    tx: Transaction, row: Row, move: str, result: dict[str, object] | None, error: str | None, failed_by: str | None, cause: Cause | None
 ) -> Ended:
     state = after_move(row.state, move)
     error = fit(error, ERROR_BYTES) if error else None
@@ -97,16 +108,17 @@ def _next_steps(tx: Transaction, ended: Ended) -> list[_Step]:
     """What the tasks that needed this one do now; those that only lose a blocker lose it here."""
     steps = []
     ident: str = ended.row.id
+    cause = ended.cause or Cause(ident, ended.state, ended.error)
     for name in sorted(row.task_id for row in tx.all(MEET, needs_id=ident, now=tx.now)):
         tx.lock("task", name)
         waiting = reading.seek(tx, name)
         if waiting is None or waiting.state != "blocked":
             continue
         if ended.state != "done" and not waiting.anyway:
-            why = f"it needs {ident}, which is {ended.state}{': ' + ended.error if ended.error else ''}"
-            steps.append(_Step(name, "fail", fit(why, 2000), ident))
+            why = f"it needs {cause}" if ended.cause is None else f"it needs {ident}, which is {ended.state}, as that needs {cause}"
+            steps.append(_Step(name, "fail", fit(why, 2000), cause))
         elif waiting.blockers == 1 and waiting.split_at is not None:
-            steps.append(_Step(name, "join", None, ident))
+            steps.append(_Step(name, "join", None, cause))
         else:
             unblock(tx, name)
     return steps

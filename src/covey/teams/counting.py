@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
 
 from covey.base.errors import Invalid
 
+T = TypeVar("T")
 Status = Literal["no_votes", "no_quorum", "tie", "complete"]
 CLOSE = 1e-9
 """Scores that differ by no more are a tie: what lies between them is the arithmetic's own noise."""
@@ -82,18 +83,29 @@ def same(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
+def listed(field: str, given: Iterable[T]) -> list[T]:
+    """What was given as a list; a text is none, though it has letters.
+
+    Raises:
+        InvalidBallot: It is a text, or no list of any kind.
+    """
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        what = "a text" if isinstance(given, str) else repr(given)
+        raise InvalidBallot(f"{field} is {what}; give a list of them.", field=field)
+    return list(given)
+
+
 def options_of(options: Sequence[str]) -> list[str]:
     """The options of a vote, each checked.
 
     Raises:
         InvalidBallot: Fewer than one, more than 100, an empty one, or two that are the same.
     """
-    if isinstance(options, str):
-        raise InvalidBallot("options is a text; give a list of them.", field="options")
-    for place, option in enumerate(options):
-        if not _is_text(option):
+    given = listed("options", options)
+    for place, option in enumerate(given):
+        if not is_text(option):
             raise InvalidBallot(f"options[{place}] is {option!r}, which is no text; give texts.", field="options")
-    found = [same(option) for option in options]
+    found = [same(option) for option in given]
     if not found or len(found) > MOST_OPTIONS:
         raise InvalidBallot(f"options has {len(found)} entries; give 1 to {MOST_OPTIONS}.", field="options")
     for place, option in enumerate(found):
@@ -110,7 +122,7 @@ def selection_of(selection: str, options: Sequence[str]) -> str:
     Raises:
         InvalidBallot: It is not one of those listed.
     """
-    chosen = same(selection) if _is_text(selection) else None
+    chosen = same(selection) if is_text(selection) else None
     if chosen is None or chosen not in options:
         raise InvalidBallot(f"selection is {repr(selection)[:200]}; it may be {', '.join(map(repr, options))}.", field="selection")
     return chosen
@@ -133,6 +145,8 @@ def expertise_of(expertise: Mapping[str, float], voters: Sequence[str]) -> dict[
     Raises:
         InvalidBallot: One is not, or is that of somebody who has no vote.
     """
+    if not isinstance(expertise, Mapping):
+        raise InvalidBallot(f"expertise is {expertise!r}; give each voter's factor by its name.", field="expertise")
     for voter, factor in expertise.items():
         if voter not in voters:
             raise InvalidBallot(f"expertise names {voter!r}, who has no vote; the voters are {', '.join(voters)}.", field="expertise")
@@ -153,7 +167,8 @@ def check_whole(field: str, number: object, most: int, what: str) -> None:
         raise InvalidBallot(f"{field} is {number!r}; give a whole number from 0 to {most}, {what}.", field=field)
 
 
-def _is_text(value: object) -> bool:
+def is_text(value: object) -> bool:
+    """Whether it is a text."""
     return isinstance(value, str)
 
 

@@ -63,7 +63,7 @@ class AgentFailureHandler:
             after = after_failure(before, task_id, error, self._now(), not_started=count >= self.max_retries)
             self._breakers[agent_id] = after
             if after.until is None:
-                return {"action": "retry", "reason": error, "retry_count": count, "delay": backoff_s(count)}
+                return {"action": "retry", "reason": error, "retry_count": count, "delay": int(backoff_s(count))}
             self.circuit_breakers[agent_id] = after.until
             self._tried.pop(agent_id, None)
             alternative = self._find_alternative_agent(agent_id)

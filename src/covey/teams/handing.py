@@ -7,7 +7,7 @@ from typing import Any
 
 from covey.base.errors import Invalid
 from covey.base.wire import check_json
-from covey.teams.mail import AgentCommunication, AgentMessage, MessageType, said
+from covey.teams.mail import AgentCommunication, AgentMessage, InboxFull, MessageType, said
 
 ACK_S = 0.1
 RECEIVED = "handoff_received"
@@ -25,11 +25,19 @@ class HandoffProtocol:
         return AgentMessage(from_agent, to_agent, MessageType.HANDOVER, content, priority=1)
 
     def accept_handoff(self, agent_id: str) -> AgentMessage | None:
-        """The first offer that waits for an agent, or None; all other mail stays where it is. Who offered it is told, if it wants to be."""
+        """The first offer that waits for an agent, or None; all other mail stays where it is. Who offered it is told, if it wants to be.
+
+        Raises:
+            InboxFull: Who offered it can't be told; the offer waits as before.
+        """
         offer = self.communication.take(agent_id, lambda each: each.message_type == MessageType.HANDOVER)
         if offer is not None and offer.requires_response:
             content = {"status": RECEIVED, "handoff_id": offer.message_id}
-            self.communication.send(AgentMessage(agent_id, offer.sender, MessageType.RESPONSE, content))
+            try:
+                self.communication.send(AgentMessage(agent_id, offer.sender, MessageType.RESPONSE, content))
+            except InboxFull:
+                self.communication.put_back(offer)
+                raise
         return offer
 
     def transfer_with_state(

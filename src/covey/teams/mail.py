@@ -121,6 +121,12 @@ class AgentCommunication:
                 if left <= 0 or not self._changed.wait(left):
                     return None
 
+    def put_back(self, message: AgentMessage) -> None:
+        """Have a message that was taken wait again, before all that came after it."""
+        with self._changed:
+            self.inbox[message.receiver] = [message, *self.inbox[message.receiver]]
+            self._changed.notify_all()
+
     def waiting(self, agent_id: str) -> list[AgentMessage]:
         """What waits for an agent, which goes on waiting."""
         with self._changed:

@@ -54,9 +54,7 @@ class ConsensusManager:
         Raises:
             InvalidBallot: No or doubled voters, options that are not fit, a quorum that can't be reached.
         """
-        if isinstance(agents, str):
-            raise InvalidBallot("agents is a text; give a list of them.", field="agents")
-        voters = list(agents)
+        voters = counting.listed("agents", agents)
         if not voters or len(set(map(str, voters))) != len(voters):
             raise InvalidBallot(f"agents is {agents!r}; name each voter once, and at least one.", field="agents")
         counting.check_whole("quorum", quorum, len(voters), "the number of voters")
@@ -91,14 +89,21 @@ class ConsensusManager:
             slot.update(status="cast", selection=chosen, confidence=counting.confidence_of(confidence))
 
     def withdraw(self, topic_id: str, agent_id: str) -> None:
-        """Take a voter out of a vote, with its ballot: it has left."""
+        """Take a voter out of a vote, with its ballot: it has left.
+
+        Raises:
+            UnknownTopic, VoteClosed, InvalidBallot: There is no such vote, it is over, or the agent has none.
+        """
         with self._lock:
-            self.votes[topic_id].remove(self._slot(topic_id, agent_id))
+            slot = self._slot(topic_id, agent_id)
+            self.votes[topic_id].remove(slot)
 
     def argue(self, topic_id: str, agent_id: str, argument: str) -> None:
         """Add an argument to the debate; it is shown to all before the next round."""
         with self._lock:
             self._slot(topic_id, agent_id)
+            if not counting.is_text(argument):
+                raise InvalidBallot(f"argument is {argument!r}, which is no text; say why.", field="argument")
             if not argument.strip():
                 raise InvalidBallot("argument is empty; say why.", field="argument")
             self.debates[topic_id].append({"agent": agent_id, "round": len(self._rounds[topic_id]) + 1, "argument": argument.strip()})

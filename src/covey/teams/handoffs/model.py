@@ -125,7 +125,7 @@ def _check_deadline(deadline: float | None, now: float) -> None:
     check_time("deadline", deadline)
     if deadline is not None and not now < deadline <= now + LONGEST_S:
         raise Invalid(
-            f"deadline is {deadline:g}; give Unix seconds: it is {now:.0f} now, and {LONGEST_S / 86400:g} days ahead are the most.",
+            f"deadline is {deadline:.12g}; give Unix seconds: it is {now:.0f} now, and {LONGEST_S / 86400:g} days ahead are the most.",
             field="deadline",
         )
 

@@ -182,6 +182,8 @@ class TeamRun(msgspec.Struct, rename="camel", kw_only=True):
     teams: list[TeamPart] = []
     comparison: dict[str, Any] | None = None
     known: bool = False
+    """It was begun before by this id, and nothing was changed; `differs`: by other words (T3)."""
+    differs: bool = False
 
     @property
     def is_open(self) -> bool:

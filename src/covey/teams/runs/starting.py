@@ -20,10 +20,11 @@ ADD_RUN = statement(__package__, "add_run")
 
 
 class Begun(NamedTuple):
-    """The id of a run, and whether it was there before."""
+    """The id of a run, whether it was there before (`known`), and whether it was begun with other words then (`differs`)."""
 
     team_id: str
-    known: bool
+    known: bool = False
+    differs: bool = False
 
 
 def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
@@ -34,7 +35,7 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
     """
     begun = begin(tx, draft, by)
     run = reading.show(tx, begun.team_id)
-    run.known = begun.known
+    run.known, run.differs = begun.known, begun.differs
     return run
 
 
@@ -48,8 +49,9 @@ def begin(tx: Transaction, draft: TeamDraft, by: Caller) -> Begun:
         IdTaken: Its id is somebody else's.
     """
     check(draft)
-    if _is_known(tx, draft, by):
-        return Begun(str(draft.team_id), True)
+    known = _known(tx, draft, by)
+    if known is not None:
+        return known
     _check_workers(tx, draft)
     configuring.check_project(tx, draft.project_id, "projectId")
     ident = draft.team_id or tx.new_id("team")
@@ -69,17 +71,19 @@ def begin(tx: Transaction, draft: TeamDraft, by: Caller) -> Begun:
         tx.happened("team.started", agent=draft.supervisor, subject=ident, workers=workers, **told)
         if not asking.ask(tx, row, draft, by):
             driving.begin(laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
-    return Begun(ident, False)
+    return Begun(ident)
 
 
-def _is_known(tx: Transaction, draft: TeamDraft, by: Caller) -> bool:
+def _known(tx: Transaction, draft: TeamDraft, by: Caller) -> Begun | None:
     if draft.team_id is None:
-        return False
+        return None
     lock_id(tx, draft.team_id)
     row = reading.seek(tx, draft.team_id)
-    if row is not None and row.created_by != by.name:
+    if row is None:
+        return None
+    if row.created_by != by.name:
         raise IdTaken(f"teamId {draft.team_id!r} is taken by a run of {row.created_by}; bring another one or none.", field="teamId")
-    return row is not None
+    return Begun(row.id, known=True, differs=reading.draft_of(row) != draft)
 
 
 def _check_workers(tx: Transaction, draft: TeamDraft) -> None:
