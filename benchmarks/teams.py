@@ -26,6 +26,7 @@ from covey.base.clock import SystemClock
 from covey.base.processes import Identity
 from covey.base.settings import BrainSettings
 from covey.brains.model import Brain, Hands, Outcome, Turn
+from covey.runner.place import Place
 from covey.runner.runner import Runner
 from covey.runner.sweeping import Sweeper
 from covey.store import Store
@@ -72,7 +73,7 @@ async def _at_work(store: Store, stack: AsyncExitStack) -> None:
     for agent in CREW.agents:
         await store.write(living.arrive, agent.id, node="here", pid=me.pid, start_ticks=me.start_ticks, boot_id=me.boot_id, port=agent.port)
         brain: Brain = Instant()
-        runner = Runner(
+        place = Place(
             store=store,
             agent=agent,
             settings=CREW,
@@ -80,9 +81,9 @@ async def _at_work(store: Store, stack: AsyncExitStack) -> None:
             clock=SystemClock(),
             node="here",
             pid=me.pid,
-            sweep=Sweeper(store, CREW.start_s, SystemClock()).one_round,
             leave=lambda why, code: sys.exit(f"{why} ({code})"),
         )
+        runner = Runner(place, sweep=Sweeper(store, CREW.start_s, SystemClock()).one_round)
         await runner.start()
         stack.push_async_callback(runner.stop)
 

@@ -21,6 +21,7 @@ from covey.base.clock import SystemClock
 from covey.brains.model import Hands, Outcome, Turn
 from covey.messages.model import draft
 from covey.messages.sending import send
+from covey.runner.place import Place
 from covey.runner.runner import Runner
 from covey.store import DatagramBell, Store
 from covey.store.sqlite import SqliteEngine
@@ -64,7 +65,7 @@ def _receiver(path: str, ready: Event, stop: Event, out: mp.Queue[list[float]]) 
             return
 
         await store.write(living.arrive, agent.id, node="bench", pid=os.getpid(), start_ticks=0, boot_id="", port=agent.port)
-        runner = Runner(
+        place = Place(
             store=store,
             agent=agent,
             settings=EIGHT,
@@ -72,9 +73,9 @@ def _receiver(path: str, ready: Event, stop: Event, out: mp.Queue[list[float]]) 
             clock=SystemClock(),
             node="bench",
             pid=os.getpid(),
-            sweep=no_sweep,
             leave=leave,
         )
+        runner = Runner(place, sweep=no_sweep)
         await runner.start()
         ready.set()
         await asyncio.to_thread(stop.wait)

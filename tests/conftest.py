@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from covey.store import DatagramBell, Store
 from covey.store.postgres import PostgresEngine
 from covey.store.sqlite import SqliteEngine
 from tests import postgres as server
+from tests.left_behind import left_of
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a shell starts what runs in the background deaf to Ctrl-C, and its children would inherit that
@@ -42,6 +44,16 @@ class Database:
     kind: Literal["sqlite", "postgres"]
     url: str
     path: Path
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running() -> Iterator[None]:
+    """A test fails that leaves a thread running: it goes on in later tests, and changes what they stand on."""
+    before = threading.enumerate()
+    yield
+    left = left_of(before)
+    if left:
+        pytest.fail(f"threads are left running: {', '.join(left)}", pytrace=False)
 
 
 @pytest.fixture(scope="session")

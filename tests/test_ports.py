@@ -37,7 +37,7 @@ class Servers:
         self._stack = stack
 
     def start(self, host: str = HOST, lock: Path | None = None) -> tuple[int, int]:
-        """The pid and the port of a process that listens."""
+        """The pid and the port of a process that listens. Its command has line breaks."""
         argv = [sys.executable, "-c", SERVER, host, "0", *([str(lock)] if lock else [])]
         server = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._stack.callback(server.communicate, timeout=10)
@@ -81,6 +81,14 @@ def test_a_strangers_port_names_its_pid_and_command(servers: Servers, tmp_path: 
     assert f"port {port} on {HOST} is held by pid {pid}" in error.message
     assert "--base-port" in error.message
     assert error.problem()["pid"] == pid
+
+
+@rule("A10")
+def test_a_strangers_command_is_told_in_one_line_that_a_terminal_can_show(servers: Servers) -> None:
+    _, port = servers.start()
+    found = probe(HOST, port)
+    assert isinstance(found, Stranger)
+    assert found.command.isprintable()
 
 
 @rule("A10")

@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 
 from covey.base import ending
 from covey.base.clock import SystemClock
-from covey.base.ending import PATIENCE_S, RUN_VARIABLE, end, end_now, led, left_of_run, look, next_step, run_is_gone
+from covey.base.ending import PATIENCE_S, RUN_VARIABLE, end, led, look, next_step
 from covey.base.markers import Marker, NameLock, holder, marker, markers
 from covey.base.processes import Identity, Stat, alive, send, stat_of, this_boot
+from tests.ended import end_now, left_of_run, run_is_gone
 from tests.rules import rule
 
 Start = Callable[..., subprocess.Popen[str]]
@@ -72,7 +73,7 @@ def run_id() -> Iterator[str]:
     """The id of a run of which nothing survives the test."""
     made = f"run_{secrets.token_hex(8)}"
     yield made
-    end_now(None, run_id=made, grace_s=0, clock=CLOCK)
+    end_now(None, run_id=made, grace_s=0)
 
 
 def must_be(expected: set[int], leader: Identity | None, run_id: str = "") -> None:
@@ -150,7 +151,7 @@ def test_a_run_is_ended_with_its_group_and_with_what_left_the_group(start: Start
     who = identity(process.pid)
     must_be(all_of_it, who, run_id)
     assert not run_is_gone(run_id, process.pid, who)
-    assert end_now(who, run_id=run_id, grace_s=5, clock=CLOCK) == []
+    assert end_now(who, run_id=run_id, grace_s=5) == []
     assert run_is_gone(run_id, process.pid, who)
     process.wait(10)
 
@@ -196,7 +197,7 @@ def test_a_stopped_run_is_ended(start: Start) -> None:
     os.kill(process.pid, signal.SIGSTOP)
     until(lambda: (stat_of(process.pid) or pytest.fail("gone")).state == "T")
     must_be({process.pid}, identity(process.pid))
-    assert end_now(identity(process.pid), grace_s=0.05, clock=CLOCK) == []
+    assert end_now(identity(process.pid), grace_s=0.05) == []
     assert process.wait(10) == -signal.SIGKILL
 
 
@@ -207,7 +208,7 @@ def test_a_run_is_found_by_its_group_when_it_dropped_the_mark_and_its_leader_is_
     process.wait(10)
     until(lambda: Path(f"/proc/{child}/environ").read_bytes() == b"")
     must_be({child}, who, run_id)
-    assert end_now(who, run_id=run_id, grace_s=5, clock=CLOCK) == []
+    assert end_now(who, run_id=run_id, grace_s=5) == []
     assert run_is_gone("", process.pid, who)
 
 
@@ -230,7 +231,7 @@ def test_a_group_without_its_leader_is_proven_by_the_mark_or_by_the_control_grou
 def test_a_run_of_which_only_the_id_was_stored_is_found_by_its_mark(start: Start, run_id: str) -> None:
     process = start(SLEEP, run_id)
     must_be({process.pid}, None, run_id)
-    assert end_now(None, run_id=run_id, grace_s=5, clock=CLOCK) == []
+    assert end_now(None, run_id=run_id, grace_s=5) == []
     assert process.wait(10) == -signal.SIGTERM
 
 
@@ -242,7 +243,7 @@ def test_a_run_that_hops_from_process_to_process_is_caught_by_its_group(start: S
     ready(process)
     until(lambda: (stat_of(process.pid) or pytest.fail("gone")).dead)
     assert look(run_id, 0, who).group == process.pid
-    assert end_now(who, run_id=run_id, grace_s=0.02, clock=CLOCK) == []
+    assert end_now(who, run_id=run_id, grace_s=0.02) == []
     assert process.stdout is not None
     assert select.select([process.stdout], [], [], 10)[0], "somebody still holds the pipe"
     assert process.stdout.read() == ""
@@ -253,7 +254,7 @@ def test_strangers_of_the_same_name_are_not_of_the_run(start: Start, run_id: str
     stranger, longer = start(SLEEP), start(SLEEP, run_id + "0")
     process = start(SLEEP, run_id)
     must_be({process.pid}, identity(process.pid), run_id)
-    assert end_now(identity(process.pid), run_id=run_id, grace_s=5, clock=CLOCK) == []
+    assert end_now(identity(process.pid), run_id=run_id, grace_s=5) == []
     assert process.wait(10) == -signal.SIGTERM
     assert stranger.poll() is None
     assert longer.poll() is None
@@ -273,7 +274,7 @@ def test_a_process_in_a_shells_job_is_ended_without_the_job(start: Start) -> Non
     shell = start("sleep 300 & echo $!; wait")
     job = identity(int(ready(shell)))
     must_be({job.pid}, job)
-    assert end_now(job, grace_s=5, clock=CLOCK) == []
+    assert end_now(job, grace_s=5) == []
     assert shell.wait(10) == 0
 
 

@@ -1,4 +1,4 @@
-"""docs/seeds.md: each place that it names is there, and it leaves out no name of the seeds."""
+"""Each place of the code that a page names is there, and docs/seeds.md leaves out no name of the seeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "seeds.md").read_text()
-PLACES = sorted(set(re.findall(r"`([a-z_]+/[a-z_/]+\.(?:py|toml))(?::(\w+))?`", PAGE)))
+PLACES = sorted(
+    (page.stem, place, name)
+    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    for place, name in set(re.findall(r"`([a-z_]+/[a-z_/]+\.(?:py|toml))(?::(\w+))?[.\w]*`", page.read_text()))
+)
 NAMES = re.findall(
     r"\S+",
     """
@@ -52,12 +56,12 @@ def defined(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(("place", "name"), PLACES)
-def test_each_place_that_the_page_names_is_there(place: str, name: str) -> None:
-    path = ROOT / place if place.startswith("tests/") else ROOT / "src" / "covey" / place
-    assert path.is_file() or place == "agents/chief.py", "the seed's own file is not ours"
+@pytest.mark.parametrize(("page", "place", "name"), PLACES)
+def test_each_place_that_a_page_names_is_there(page: str, place: str, name: str) -> None:
+    paths = [path for path in (ROOT / place, ROOT / "src" / "covey" / place, ROOT / "src" / "covey" / page / place) if path.is_file()]
+    assert paths or place == "agents/chief.py", "the seed's own file is not ours"
     if name:
-        assert name in defined(path)
+        assert name in defined(paths[0])
 
 
 def test_no_name_of_the_seeds_is_left_out() -> None:

@@ -1,7 +1,8 @@
 """Covey: a fleet of AI agents on one server, held together by durable mail, tasks under leases, and self-healing.
 
-The public API: `covey.Fleet`, `covey.Agent`, `covey.Client` and `covey.AsyncClient`, `covey.Ballot`, `covey.Message`,
-`covey.Parcel`, `covey.Task`, and the errors of `covey.errors`. Each is loaded when first used, so that `import covey` costs nothing.
+The public API: `Fleet`, a fleet of this machine; `Client` and `AsyncClient`, one reached over HTTP; `Agent`, the base of a brain that is
+a class, with what goes in and out of it (`Turn`, `Outcome`, `Task`, `Message`, `Ballot`, `Parcel`); and the classes of `errors`. Each is
+loaded when first used, so that `import covey` loads nothing else.
 """
 
 from __future__ import annotations
@@ -36,9 +37,15 @@ _WHERE = {
 __all__ = ["Agent", "AsyncClient", "Ballot", "Client", "Fleet", "Message", "Outcome", "Parcel", "Task", "Turn", "__version__", "errors"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "errors":
-        return import_module("covey.base.errors")
-    if name in _WHERE:
-        return getattr(import_module(_WHERE[name]), name)
-    raise AttributeError(f"covey has no {name!r}; it has {', '.join(__all__)}")
+if not TYPE_CHECKING:  # else a type checker would believe in every name
+
+    def __getattr__(name: str) -> Any:
+        if name == "errors":
+            return import_module("covey.base.errors")
+        if name in _WHERE:
+            return getattr(import_module(_WHERE[name]), name)
+        raise AttributeError(f"covey has no {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from a2a.types import a2a_pb2, a2a_pb2_grpc
 
+from covey.a2a import grpc_server
 from tests.a2a.conftest import MakeWorld
 from tests.a2a.test_giving import message
 from tests.a2a.world import World, call
@@ -130,6 +131,29 @@ async def list_over_grpc(here: World, by: str | None, *, tenant: str = "coder", 
     async with grpc.aio.insecure_channel(here.grpc) as channel:
         stub = a2a_pb2_grpc.A2AServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
         return await stub.ListTasks(a2a_pb2.ListTasksRequest(tenant=tenant), metadata=metadata, timeout=20)
+
+
+async def test_a_connection_over_grpc_lasts_so_long_only_whether_its_reader_reads_or_not(
+    world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grpc_server, "AGE_S", 0.5)
+    monkeypatch.setattr(grpc_server, "AGE_GRACE_S", 0.5)
+    brain = held_up()
+    async with world(brain) as here:
+        ident = (
+            await call(here.url, "SendMessage", {**message("m1"), "configuration": {"returnImmediately": True}}, headers=bearer("operator"))
+        )["result"]["task"]["id"]
+        metadata = [("a2a-version", "1.0"), *((key.lower(), value) for key, value in bearer("operator").items())]
+        async with grpc.aio.insecure_channel(here.grpc) as channel:
+            stub = a2a_pb2_grpc.A2AServiceStub(channel)  # type: ignore[no-untyped-call]  # generated
+            stream = stub.SubscribeToTask(a2a_pb2.SubscribeToTaskRequest(id=ident, tenant="coder"), metadata=metadata, timeout=20)
+            assert (await stream.read()).task.id == ident
+            await until(lambda: here.waiting() == 1, "the stream waits")
+            await until(lambda: here.waiting() == 0, "nobody waits any more")
+            with pytest.raises(grpc.aio.AioRpcError) as cut:
+                await stream.read()
+            assert cut.value.code() == grpc.StatusCode.UNAVAILABLE
+        brain.go_on.set()
 
 
 async def test_grpc_knows_its_callers_and_its_agents(world: MakeWorld) -> None:

@@ -11,6 +11,7 @@ from covey.api import shapes
 from covey.api.door import Health
 from covey.contexts import entries
 from covey.messages import reading
+from covey.nodes import records
 from covey.reports import status
 from covey.store import events
 from covey.tasks import reading as tasks
@@ -159,7 +160,7 @@ async def test_readyz_is_503_when_it_takes_no_work(world: World) -> None:
     assert (await world.agent.get("/readyz")).status_code == 200
     world.process.takes_work = False
     answer = await world.agent.get("/readyz")
-    assert (answer.status_code, answer.json()["ready"]) == (503, False)
+    assert (answer.status_code, answer.json()["ready"], answer.json()["why"]) == (503, False, "it is paused")
 
 
 @rule("A5a", "A9")
@@ -228,7 +229,18 @@ async def test_the_operator_and_the_lead_stop_an_agent_and_nobody_else(world: Wo
 
 @rule("A7")
 async def test_a_stop_may_ask_for_a_new_process_which_stays_stopped(world: World) -> None:
-    await world.agent.post("/emergency-stop", json={"restart": True}, headers=bearer("operator"))
+    await world.store.write(records.register, "here", host="here", pid=1, start_ticks=1, boot_id="b", version="1")
+    answer = await world.agent.post("/emergency-stop", json={"restart": True}, headers=bearer("operator"))
+    assert answer.json() == {"stopped": True, "taskId": None, "returnedToQueue": False, "restartAsked": True}
     found = [event.kind for event in await world.store.read(events.of_agent, "coder")]
     assert found[:2] == ["agent.restart_asked", "agent.stopped"]
     assert (await world.store.read(roster.find, "coder")).stopped_at is not None
+
+
+@rule("A7", "H7a")
+async def test_where_no_node_runs_a_stop_stops_and_says_that_nobody_starts_a_new_process(world: World) -> None:
+    answer = await world.agent.post("/emergency-stop", json={"restart": True}, headers=bearer("operator"))
+    told = answer.json()
+    assert (answer.status_code, told["stopped"], told["restartAsked"]) == (200, True, False)
+    assert "`covey up`" in told["detail"]
+    assert next(event.kind for event in await world.store.read(events.of_agent, "coder")) == "agent.stopped"

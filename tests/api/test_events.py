@@ -243,7 +243,7 @@ def noise(tx: Transaction) -> None:
 async def test_a_reader_that_reads_nothing_costs_only_itself_and_is_cut_off(
     world: World, served: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("covey.doors.call.SEND_S", 0.2)
+    monkeypatch.setattr("covey.doors.impatience.SEND_S", 0.2)
     await world.store.write(noise)
     connections = served.connections
     _, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1024)

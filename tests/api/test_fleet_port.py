@@ -68,6 +68,18 @@ async def test_one_call_stops_the_whole_fleet_and_one_resumes_it(world: World) -
     assert all(agent.takes_work for agent in await world.store.read(roster.everyone))
 
 
+@rule("A7", "H7a")
+async def test_a_stop_of_the_whole_fleet_may_ask_for_new_processes_where_a_node_runs(world: World) -> None:
+    told = (await post(world, "/emergency-stop", {"restart": True})).json()
+    assert (told["agents"], told["restartAsked"]) == ([agent.id for agent in EIGHT.agents], [])
+    assert "`covey up`" in told["detail"]
+    assert "agent.restart_asked" not in [event.kind for event in await world.store.read(events.of_agent, "coder")]
+    await world.store.write(records.register, "here", host="here", pid=1, start_ticks=1, boot_id="b", version="1")
+    told = (await post(world, "/emergency-stop", {"restart": True})).json()
+    assert told == {"agents": [agent.id for agent in EIGHT.agents], "restartAsked": [agent.id for agent in EIGHT.agents]}
+    assert "agent.restart_asked" in [event.kind for event in await world.store.read(events.of_agent, "coder")]
+
+
 @rule("H7a")
 async def test_a_restart_is_asked_of_the_node(world: World, clock: ManualClock) -> None:
     await world.store.write(records.register, "here", host="here", pid=1, start_ticks=1, boot_id="b", version="1")
@@ -333,6 +345,31 @@ async def test_readyz_is_503_when_the_store_is_gone_and_health_is_not(world: Wor
     assert (await world.fleet.get("/readyz")).status_code == 503
     assert (await world.fleet.get("/healthz")).status_code == 200
     assert (await world.fleet.get("/health")).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["agents", "buddies"])
+async def test_a_list_of_the_fleet_comes_whole_or_in_parts_as_asked(world: World, path: str) -> None:
+    async def read(**query: int) -> tuple[list[str], str | None]:
+        answer = await world.fleet.get(f"/api/v1/{path}", params=query, headers=bearer("operator"))
+        return [each["agentId"] for each in answer.json()["items"]], answer.json()["cursor"]
+
+    everybody = [agent.id for agent in EIGHT.agents]
+    assert await read() == (everybody, None)
+    assert await read(limit=8) == (everybody, None)
+    first, cursor = await read(limit=5)
+    assert (first, cursor is not None) == (everybody[:5], True)
+    assert await read(limit=5, cursor=int(cursor or 0)) == (everybody[5:], None)
+    assert await read(cursor=int(cursor or 0)) == (everybody[5:], None)
+    whole = {each["agentId"]: each for each in (await get_items(world, path))}
+    assert {each["agentId"]: each for each in await get_items(world, path, limit=3)} == {name: whole[name] for name in everybody[:3]}
+    for wrong in ({"limit": 0}, {"limit": 201}, {"cursor": -1}):
+        refused = await world.fleet.get(f"/api/v1/{path}", params=wrong, headers=bearer("operator"))
+        assert (refused.status_code, problem_of(refused)["field"]) == (400, *wrong)
+
+
+async def get_items(world: World, path: str, **query: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await world.fleet.get(f"/api/v1/{path}", params=query, headers=bearer("operator"))).json()["items"]
+    return found
 
 
 async def test_a_store_that_is_gone_is_a_problem_that_says_so(world: World) -> None:

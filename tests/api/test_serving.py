@@ -13,6 +13,8 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
 
 from covey.api import agent_port, fleet_port
 from covey.api.door import Door
@@ -20,6 +22,7 @@ from covey.base.errors import Invalid, Misconfigured, PortTaken
 from covey.base.markers import NameLock
 from covey.doors import impatience
 from covey.doors.door import FleetDoor
+from covey.doors.port import Port
 from covey.doors.serving import Serving, serve
 from covey.messages import reading
 from covey.store import Store
@@ -181,10 +184,12 @@ async def test_a_request_that_is_too_large_is_answered_before_it_is_over(world: 
 
 
 @SQLITE
+@rule("M10")
+@pytest.mark.parametrize("mebibytes", [2, 24])
 @pytest.mark.parametrize("token", [True, False], ids=["too large", "from nobody"])
-async def test_a_sender_that_reads_only_afterwards_gets_its_answer_too(world: World, served: Serving, token: bool) -> None:
+async def test_a_sender_that_reads_only_afterwards_gets_its_answer_too(world: World, served: Serving, token: bool, mebibytes: int) -> None:
     line = await Line.to(served)
-    request = post(b" " * (2 * 1024 * 1024))
+    request = post(b" " * (mebibytes * 1024 * 1024))
     line.say(request if token else request.replace(b"Authorization", b"X-Nothing"))
     async with asyncio.timeout(BOUND_S):
         await line.writer.drain()
@@ -318,3 +323,45 @@ async def test_health_answers_while_the_store_is_stuck(fleet: Store, clock: Manu
     held.cancel()
     del fleet.read, fleet.write
     await serving.stop()
+
+
+class Flood:
+    """An application as other doors mount them: it streams for as long as its reader is there."""
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        leaving = asyncio.ensure_future(self._leaving(receive))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not leaving.done():
+            await send({"type": "http.response.body", "body": b"x" * 65_536, "more_body": True})
+            await asyncio.sleep(0)
+        self.over.set()
+
+    async def _leaving(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+@SQLITE
+@pytest.mark.parametrize("parser", ["httptools", "h11"])
+async def test_a_reader_of_any_doors_stream_that_takes_nothing_is_cut_off(
+    world: World, parser: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if parser == "h11":
+        monkeypatch.setattr(impatience, "find_spec", lambda name: None)
+    impatience.impatient_protocol.cache_clear()
+    monkeypatch.setattr(impatience, "SEND_S", 0.2)
+    flood = Flood()
+    serving = await serve(Port(world.fleet_port.door, (), [Mount("/other", app=flood)]), "127.0.0.1", 0)
+    try:
+        line = await Line.to(serving)
+        line.say("GET /other/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        async with asyncio.timeout(BOUND_S):
+            await flood.over.wait()
+        await until(lambda: serving.connections == 0, "the slow reader's end")
+        line.writer.close()
+    finally:
+        await serving.stop()
+        impatience.impatient_protocol.cache_clear()

@@ -47,8 +47,8 @@ class Process:
     def health(self) -> Health:
         return self.now
 
-    def ready(self) -> bool:
-        return self.takes_work
+    def why_not_ready(self) -> str | None:
+        return None if self.takes_work else "it is paused"
 
     async def emergency_stop(self, by: Caller, reason: str, grace_s: float | None = None) -> dict[str, Any]:
         await self._store.write(living.stop, self._agent, by, reason)

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from covey.base.clock import SystemClock
-from covey.base.ending import end_now, left_of_run
 from covey.brains.command import CommandBrain
 from covey.brains.launching import Site
 from covey.brains.model import Outcome
 from tests.brains.turns import Noted, a_turn, is_gone, is_running, open_files, settings, until
+from tests.ended import end_now, left_of_run
 from tests.rules import rule
 
 CLOCK = SystemClock()
@@ -54,7 +54,7 @@ def runs(tmp_path: Path) -> Runs:
 def _clean(runs: Runs) -> object:
     """Whatever a failed test has left is ended."""
     yield
-    end_now(None, run_id=runs.run_id, grace_s=0, clock=CLOCK)
+    end_now(None, run_id=runs.run_id, grace_s=0)
 
 
 # A command that ends by itself

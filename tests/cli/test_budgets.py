@@ -36,7 +36,7 @@ def test_a_budget_that_cannot_be_set_says_why(covey: Covey) -> None:
     assert covey("budget", "set", "--tasks", "-1").code == 2
     for number in ("nan", "inf", "1e400"):
         endless = covey("budget", "set", "--usd", number, "--json")
-        assert (endless.code, endless.json["field"]) == (2, "usd"), "what JSON has no word for is not taken for nothing"
+        assert (endless.code, endless.json["field"]) == (2, "--usd"), "what JSON has no word for is not taken for nothing"
 
 
 @rule("P3", "A2")

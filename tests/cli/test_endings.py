@@ -85,7 +85,7 @@ def test_an_address_must_be_one_and_needs_a_token(covey: Covey, folder: Path) ->
 
 
 def test_a_token_of_this_machine_is_never_sent_elsewhere(covey: Covey, monkeypatch: pytest.MonkeyPatch) -> None:
-    covey("ps")
+    covey("send", "chief", "hi")
     elsewhere = "http://fleet.example:8000"
     assert covey("ps", "--url", elsewhere, "--json").json["code"] == "invalid"
     monkeypatch.setenv("COVEY_TOKEN", "x" * 32)
@@ -151,4 +151,4 @@ def test_what_a_terminal_would_obey_is_taken_out() -> None:
 
 def test_ps_says_that_nothing_runs_and_how_it_is_started(covey: Covey) -> None:
     assert "nothing of this fleet runs; `covey up` starts it" in covey("ps").out
-    assert set(covey("ps", "--json").json) == {"items", "servers"}
+    assert set(covey("ps", "--json").json) == {"items", "servers", "cursor"}

@@ -37,6 +37,8 @@ def test_an_assistant_joins_as_a_new_external_agent_and_leaves(covey: Covey, fol
     assert 'brain = "external"' in (folder / "covey.toml").read_text()
     state = covey("status", "reviewer", "--json").json
     assert (state["brain"], state["flags"]["away"]) == ("external", True)
+    started = covey("agent", "reviewer")
+    assert (started.code, "it has no process of ours" in started.err) == (3, True)
     token = covey("token", "show", "reviewer").out.strip()
     assert token not in (home / ".claude.json").read_text() + (folder / ".claude/settings.local.json").read_text()
     program = shlex.split(json.loads((home / ".claude.json").read_text())["projects"][str(folder)]["mcpServers"]["covey"]["headersHelper"])

@@ -34,7 +34,7 @@ def findings(ended: Ran, about: str) -> list[dict[str, str]]:
 @pytest.fixture
 def running(folder: Path, covey: Covey) -> Iterator[None]:
     """This test's own process stands in for an agent of the fleet: it holds that name's lock."""
-    covey("ps")
+    covey("task", "add", "coder", "a task")
     run = folder / ".covey" / "run"
     run.mkdir(exist_ok=True)
     lock = NameLock(run / "coder.lock")
@@ -92,7 +92,7 @@ def test_doctor_tells_each_fault_of_the_configuration(covey: Covey, folder: Path
 
 
 def test_doctor_sees_tokens_that_others_can_read_and_a_damaged_store(covey: Covey, folder: Path) -> None:
-    covey("ps")
+    covey("send", "chief", "hi")
     (folder / ".covey" / "tokens.toml").chmod(0o644)
     (folder / ".covey" / "store.db").write_bytes(b"no database" * 1000)
     ended = covey("doctor", "--base-port", "21700", "--json")
@@ -208,7 +208,7 @@ def test_a_fleet_on_postgresql_is_kept_by_the_same_commands(covey: Covey, postgr
 
 def test_what_a_restore_replaces_is_kept_beside_it(covey: Covey, folder: Path) -> None:
     covey("init")
-    covey("ps")
+    covey("task", "add", "coder", "a task")
     covey("backup", "b.tar")
     (folder / "covey.toml").write_text("# other\n")
     covey("token", "rotate", "coder")
@@ -243,7 +243,7 @@ def test_what_is_no_backup_is_refused_and_changes_nothing(covey: Covey, folder: 
 
 
 def test_a_backup_can_not_write_outside_of_what_is_restored(covey: Covey, folder: Path) -> None:
-    covey("ps")
+    covey("send", "chief", "hi")
     covey("backup", "b.tar")
     evil = folder / "evil"
     evil.write_text("evil")

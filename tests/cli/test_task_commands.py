@@ -128,7 +128,7 @@ def test_the_agents_are_shown_and_their_flags_set(covey: Covey) -> None:
     assert (down.code, down.json["code"]) == (5, "not_running")
 
 
-@pytest.mark.parametrize(("option", "field"), [("--estimate", "estimatedSeconds"), ("--max-attempts", "maxAttempts")])
+@pytest.mark.parametrize(("option", "field"), [("--estimate", "estimatedSeconds"), ("--max-attempts", "--max-attempts")])
 def test_nought_is_a_number_that_was_given(covey: Covey, option: str, field: str) -> None:
     ended = covey("task", "add", "coder", "Run the tests", option, "0", "--json")
     assert (ended.code, ended.json["field"]) == (2, field)

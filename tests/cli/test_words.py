@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
 from covey.api import fleet_port
 from covey.cli import SECTIONS, cli, local
+from covey.cli.options import Number, Whole
 from covey.client.stream import Reader, Told
 from tests.cli.conftest import Covey
 
@@ -83,6 +85,35 @@ def test_wrong_usage_is_a_problem_object_with_json(covey: Covey, words: tuple[st
     assert ended.err == ""
 
 
+def numbers(command: click.Command) -> Iterator[tuple[str, click.ParamType[Any]]]:
+    """A command's options that take numbers, one for each number."""
+    for param in command.params:
+        kinds = param.type.types if isinstance(param.type, click.Tuple) else [param.type]
+        yield from ((param.opts[0], kind) for kind in kinds if isinstance(kind, type(click.INT) | type(click.FLOAT)))
+
+
+def test_each_option_that_takes_a_number_says_what_was_given_and_what_may_be() -> None:
+    found = [(path, option, kind) for path, command in leaves(cli) for option, kind in numbers(command)]
+    assert len(found) > 50
+    for path, option, kind in found:
+        assert isinstance(kind, Whole | Number), (path, option)
+        for given in ("nan", "inf", "-1", "x", "1e400"):
+            with pytest.raises(click.BadParameter) as refused:
+                kind.convert(given, None, None)
+            assert re.fullmatch(rf"'{given}' is no (whole )?number (of seconds )?from [\d.]+ (on|to [\d,.]+)\.", refused.value.message), (
+                option
+            )
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["vote cast v x --confidence", "vote open t --voters a --option b --expertise a", "ps --watch", "context recall coder x --since"],
+)
+def test_what_is_no_number_is_told_as_it_was_given(covey: Covey, words: str) -> None:
+    ended = covey(*words.split(), "nan")
+    assert (ended.code, words.split()[-1 if "expertise" not in words else -2] in ended.err, "'nan'" in ended.err) == (2, True, True)
+
+
 def test_json_as_the_text_of_a_message_is_no_option(covey: Covey) -> None:
     ended = covey("send", "nobody", "--", "--json")
     assert ended.code == 4
@@ -91,7 +122,7 @@ def test_json_as_the_text_of_a_message_is_no_option(covey: Covey) -> None:
 
 def test_shared_options_may_stand_before_the_command(covey: Covey, folder: Path) -> None:
     (folder / "other").mkdir()
-    assert covey("--json", "--dir", "other", "ps").json["items"]
+    assert covey("--json", "--dir", "other", "send", "chief", "hi").json["messageId"]
     assert (folder / "other" / ".covey").is_dir()
     assert not (folder / ".covey").exists()
 

@@ -29,7 +29,7 @@ async def test_behind_an_open_breaker_the_status_is_error_and_why_says_the_real_
     assert (found["breaker"]["phase"], found["breaker"]["failures"]) == ("open", 3)
     told = (await fleet.read(why, "coder")).sentence
     assert "coder is error: its breaker is open: 3 failures in a row, at last: the model's server is down." in told
-    assert "gets neither mail nor work until in 1 min" in told
+    assert "gets neither mail nor work for 1 min more (until " in told
     assert "is behind an open breaker: the model's server is down" in (await fleet.read(why, waiting.task_id)).sentence
     figures = await fleet.read(metrics.of_agent, "coder")
     assert (figures["ableNow"], figures["breakerOpen"]) == (False, True)

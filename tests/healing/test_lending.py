@@ -8,16 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from covey.agents import living
+from covey.agents import external, living
+from covey.agents.breaker import OPEN_S
 from covey.agents.model import THE_OPERATOR
 from covey.brains.model import failure
 from covey.healing import incidents, lending, lives
-from covey.healing.choosing import Candidate, Wanted, choose
+from covey.healing.choosing import Wanted, able_now, choose
 from covey.runner import holding, joining
 from covey.store import Statement, events
 from tests.inline import Hand
 from tests.rules import rule
 from tests.runner.desk import LIMITS, ME, Desk
+from tests.tasks.taking import taker
 
 BACK_S = 60.0
 BRAINS = Statement("test:brains", "UPDATE agents SET brain = :brain WHERE id = :id OR :id = ''")
@@ -264,11 +266,11 @@ def test_whatever_happens_every_task_is_somebodys_and_no_lent_one_is_forgotten(d
 def test_the_choice_of_an_heir_is_never_its_owner_and_never_costs_money_unasked() -> None:
     wanted = Wanted("coder", "python", "do it", ("chief",))
     able = [
-        Candidate("coder", "python", 1, 0),
-        Candidate("chief", "python", 0, 0),
-        Candidate("sales", "python", 2, 5),
-        Candidate("intel", "command", 3, 0),
-        Candidate("ops", "rules", 4, 0),
+        taker("coder", "python", 1),
+        taker("chief", "python", 0),
+        taker("sales", "python", 2, tasks=5),
+        taker("intel", "command", 3),
+        taker("ops", "rules", 4),
     ]
     assert choose(wanted, able) == "sales"
     assert choose(wanted, [each for each in able if each.name != "sales"]) == "chief", "whoever failed it comes last"
@@ -277,3 +279,60 @@ def test_the_choice_of_an_heir_is_never_its_owner_and_never_costs_money_unasked(
     report = wanted._replace(description="Report the status of all agents", brain="rules")
     assert choose(report, able) == "ops"
     assert choose(wanted._replace(failed_by=()), able, {"chief": 9}) == "sales"
+
+
+@rule("H6")
+def test_of_heirs_with_as_much_to_do_one_with_a_brain_of_the_same_kind_is_first() -> None:
+    wanted = Wanted("coder", "command", "do it")
+    able = [taker("chief", "python", 0), taker("intel", "command", 3)]
+    assert choose(wanted, able) == "intel"
+    assert choose(wanted, able, {"intel": 1}) == "chief"
+
+
+def fail_until_barred(desk: Desk, name: str) -> None:
+    """Its brain can't start, which opens its breaker."""
+    desk.add("what fails", name)
+    desk.settle(desk.begin(name), failure("no module", permanent=True, not_started=True))
+
+
+@rule("H4", "H6", "A1a")
+def test_an_heir_whose_breaker_is_half_open_is_tried_when_there_is_nobody_else(desk: Desk) -> None:
+    ident = desk.add("one", capability="review")
+    fail_until_barred(desk, "chief")
+    die(desk, "coder")
+    wait(desk, OPEN_S - 1)
+    assert desk.hand(able_now, "review") == [], "nothing is routed to who is behind an open breaker"
+    wait(desk, 1)
+    assert desk.hand(lending.give_away, ["coder"]) == {"coder": 1}
+    assert desk.begin("chief").item == ident
+
+
+@rule("H4", "H6")
+def test_an_heir_with_a_sound_breaker_comes_before_one_whose_is_half_open(desk: Desk) -> None:
+    ident = desk.add("one")
+    fail_until_barred(desk, "chief")
+    for name in ("sales", "intel", "devops"):
+        desk.hand(living.pause, name, THE_OPERATOR)
+    for _ in range(3):
+        desk.add("more", "ops")
+    die(desk, "coder")
+    wait(desk, OPEN_S)
+    desk.hand(lending.give_away, ["coder"])
+    assert desk.task(ident).agent == "ops", "though it has more to do"
+
+
+@rule("H4", "A5b")
+def test_an_external_agent_that_is_there_takes_over_what_may_cost_when_nobody_with_a_process_can(desk: Desk) -> None:
+    with desk.hand.transaction() as tx:
+        tx.run(BRAINS, brain="command", id="coder")
+        tx.run(BRAINS, brain="external", id="chief")
+    ident = desk.add("one", capability="review")
+    die(desk, "coder")
+    wait(desk, BACK_S)
+    assert desk.hand(lending.give_away, ["coder"]) == {"coder": 0}, "it was never seen"
+    desk.hand(external.seen, "chief")
+    assert desk.hand(lending.give_away, ["coder"]) == {"coder": 1}
+    assert desk.task(ident).agent == "chief"
+    both = [taker("chief", "external", 0), taker("sales", "command", 2, tasks=5)]
+    assert choose(Wanted("coder", "command", "do it"), both) == "sales", "one that begins at once comes before it"
+    assert choose(Wanted("coder", "python", "do it"), both) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,7 +70,19 @@ def test_changed_limits_add_the_difference_or_clamp_and_never_make_the_window_lo
 @given(buckets())
 def test_the_same_limits_again_change_nothing(case: tuple[Bucket, Limits, float]) -> None:
     bucket, found, now = case
-    assert quota.relimited(bucket, found, found, now) == quota.effective(bucket, found, now)
+    before, after = quota.effective(bucket, found, now), quota.relimited(bucket, found, found, now)
+    assert (after.credits, after.reset_at) == (before.credits, before.reset_at and pytest.approx(before.reset_at))
+
+
+@rule("L7")
+@given(limits, st.lists(limits, min_size=1, max_size=6), st.floats(0, 3599.0))
+def test_a_window_ends_at_the_soonest_that_any_limits_since_its_start_allow(first: Limits, later: list[Limits], gone: float) -> None:
+    began, held = 1e9, first
+    bucket = quota.spend(quota.full(first), first, began)
+    assert bucket is not None
+    for new in later:
+        bucket, held = quota.relimited(bucket, held, new, began + gone), new
+    assert bucket.reset_at == pytest.approx(began + min(each.window_s for each in [first, *later]), abs=1e-3)
 
 
 @rule("L8")

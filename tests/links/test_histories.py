@@ -70,8 +70,7 @@ class Naive:
             self.credits = messages
         else:
             self.credits = min(self.credits + max(messages - self.messages, 0), messages)
-            # the window's start is where its end says, since an earlier change may have left it longer than the limits
-            self.ends = min(self.ends, self.ends - self.hours * 3600.0 + hours * 3600.0)
+            self.ends = min(self.ends, self.began + hours * 3600.0)
         self.messages, self.hours = messages, hours
         self.roll(now)
         self.flush(now)

@@ -6,7 +6,7 @@ import pytest
 
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR, as_agent
-from covey.base.errors import Forbidden, NotFound
+from covey.base.errors import Conflict, Forbidden, NotFound
 from covey.links.model import LinkChange
 from covey.messages import handling, reading, releasing, relinking, sending
 from covey.messages.letters import Prompt
@@ -168,6 +168,16 @@ def test_after_three_idle_windows_it_is_full_and_the_next_message_starts_one(han
     assert left(hand).window_reset_at == pytest.approx(hand.now + 6 * 3600.0)
 
 
+@rule("L6", "M4a")
+def test_what_waits_for_credit_is_not_closed_by_its_receiver(hand: Hand) -> None:
+    link(hand, messages_per_window=1, debounce_s=0)
+    told(hand, "chief", "coder", "a")
+    told(hand, "chief", "coder", "b")
+    (waiting,) = mail_of(hand, "coder", "deferred")
+    with pytest.raises(Conflict, match="not delivered yet: it waits for credit"):
+        hand(handling.acknowledge, "coder", waiting.message_id)
+
+
 @rule("L3", "L6")
 def test_a_send_first_delivers_what_is_due_in_its_own_direction(hand: Hand) -> None:
     link(hand, messages_per_window=2, debounce_s=0)
@@ -214,6 +224,22 @@ def test_a_shorter_window_ends_at_its_start_plus_the_new_length(hand: Hand) -> N
     assert left(hand).window_reset_at == pytest.approx(start + 3600.0), "a longer one is for the next window"
     hand.clock.at += 3600.0
     assert left(hand).credits_remaining == 30
+
+
+@rule("L7", "L8")
+def test_a_window_made_longer_and_then_shorter_ends_where_its_start_says_and_gives_no_credit_back(hand: Hand) -> None:
+    link(hand, messages_per_window=2)
+    burst(hand, "chief", "coder", 2)
+    start = hand.now - 10.0
+    link(hand, window_hours=168)
+    link(hand, window_hours=8)
+    assert left(hand).window_reset_at == pytest.approx(start + 6 * 3600.0)
+    assert left(hand).credits_remaining == 0
+    link(hand, window_hours=3)
+    assert left(hand).window_reset_at == pytest.approx(start + 3 * 3600.0)
+    assert left(hand).credits_remaining == 0
+    hand.clock.at = start + 3 * 3600.0
+    assert left(hand).credits_remaining == 2
 
 
 @rule("L7", "L6")

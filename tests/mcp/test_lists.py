@@ -78,7 +78,7 @@ async def _receivers(client: Any) -> list[str]:
 
 def test_a_large_fleet_is_not_listed_name_by_name() -> None:
     names = [f"agent-{number}" for number in range(500)]
-    schema = with_names(BY_NAME["ask"].input_schema, names, names)
+    schema = with_names(BY_NAME["ask"].input_schema, names)
     assert "enum" not in schema["properties"]["to"]
 
 

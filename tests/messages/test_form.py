@@ -200,6 +200,7 @@ WRONG: list[tuple[Draft, str]] = [
     (draft("coder", "x", data={"a": object()}), "content.data"),
     (draft("coder", "x", deadline=NAN), "content.deadline"),
     (draft("coder", "x", deadline=INF), "content.deadline"),
+    (draft("coder", "x", deadline=1_796_028_000_000.0), "content.deadline"),
     (draft("coder", "x", deadline=600.0), "content.deadline"),
     (Draft(to="coder", content=Content(body="x"), timestamp=INF), "timestamp"),
     (Draft(to="coder", content=Content(body="x"), expires_at=NAN), "expiresAt"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from covey.agents.model import OPERATOR
-from covey.base.errors import CoveyError, LeaseLost, NotFound
+from covey.base.errors import Conflict, CoveyError, LeaseLost, NotFound
 from covey.messages import handling, reading, sweeping
 from covey.messages.model import MAX_ATTEMPTS, backoff_s
+from covey.runner import holding
 from covey.store import Statement, events
 from tests.inline import Hand
 from tests.messages.mail import LEASE_S, ask, copy_of, inbox, next_of, notices, say, state_of, take, taken
@@ -174,7 +175,7 @@ def test_the_leases_of_a_process_that_is_gone_are_freed_and_the_try_counts(hand:
     ident = say(hand, "chief", "coder").message_id
     other = say(hand, "chief", "ops").message_id
     taken(hand, "coder"), taken(hand, "ops")
-    assert hand(handling.free_all, "coder") == []
+    hand(holding.lose_all, "coder")
     found = copy_of(hand, ident, "coder")
     assert (found.state, found.attempts) == ("delivered", 1)
     assert state_of(hand, other, "ops") == "seen"
@@ -188,12 +189,29 @@ def test_mail_can_be_acknowledged_by_hand(hand: Hand) -> None:
     assert hand(handling.acknowledge, "coder", ident).state == "handled"
     assert hand(handling.acknowledge, "coder", ident).state == "handled"
     assert take(hand, "coder") is None
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound) as caught:
         hand(handling.acknowledge, "ops", ident)
-    busy = say(hand, "chief", "coder").message_id
-    taken(hand, "coder")
-    with pytest.raises(LeaseLost):
-        hand(handling.acknowledge, "coder", busy)
+    assert caught.value.field == "messageId"
+
+
+@rule("M4a", "M8")
+def test_what_is_claimed_or_dead_is_not_closed_by_hand_and_the_error_says_what_to_do(hand: Hand) -> None:
+    ident = say(hand, "chief", "coder").message_id
+
+    def told() -> str:
+        with pytest.raises(Conflict) as caught:
+            hand(handling.acknowledge, "coder", ident)
+        return caught.value.message
+
+    claim = taken(hand, "coder")
+    assert "settle it with the token of that claim" in told()
+    hand(handling.failed, "coder", claim.token, "boom")
+    for _ in range(MAX_ATTEMPTS - 1):
+        hand.clock.at += 60
+        hand(handling.failed, "coder", taken(hand, "coder").token, "boom")
+    assert f"`covey dead requeue {ident}`" in told()
+    hand(handling.requeue, ident)
+    assert hand(handling.acknowledge, "coder", ident).state == "handled"
 
 
 @rule("T2")

@@ -7,6 +7,7 @@ import pytest
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR
 from covey.messages import handling, reading
+from covey.runner import holding
 from tests.inline import Hand
 from tests.messages.mail import copy_of, inbox, next_of, say, state_of, take, taken
 from tests.rules import rule
@@ -68,7 +69,7 @@ def test_what_was_handled_or_dead_is_not_called_held(hand: Hand) -> None:
 def test_mail_to_one_with_no_process_waits(hand: Hand) -> None:
     """relay#1367, #1593: after a restart the agent is deaf; a send says success."""
     sent = [say(hand, "chief", "coder", f"{number}").message_id for number in range(20)]
-    hand(handling.free_all, "coder")
+    hand(holding.lose_all, "coder")
     assert [next_of(hand, "coder").message_id for _ in sent] == sent
 
 

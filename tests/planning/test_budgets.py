@@ -22,8 +22,8 @@ from covey.reports import spending, why
 from covey.runner import settling, taking
 from covey.runner.work import Lane, Limits, Work
 from covey.store import Transaction, events
-from covey.tasks import adding, changing, reading, runs, working
-from covey.tasks.model import TaskDraft
+from covey.tasks import adding, changing, reading, runs, scheduling, working
+from covey.tasks.model import Repeat, TaskDraft
 from tests.conftest import EIGHT
 from tests.inline import Hand
 from tests.planning.idle import COMMAND, PYTHON, TIGHT, add, finish_all, fleet_of, later, paid_turns, plan, set_up, task
@@ -185,6 +185,37 @@ def test_when_the_turns_are_spent_a_paid_brain_starts_only_on_what_a_person_aske
         items.append(work.item)
         settle(hand, work, Outcome(summary="done"))
     assert items == [generated, peers]
+
+
+@rule("P3", "K6a")
+def test_a_schedule_that_an_agent_makes_is_no_way_round_the_budget(hand: Hand) -> None:
+    set_up(hand, PAID)
+    paid_turns(hand, "sales", 3)
+    every = TaskDraft(description="again and again", agent="coder", schedule=Repeat(every=60))
+    first = hand(adding.add, every, as_agent("coder")).task_id
+    later(hand, 180.0, PAID)
+    (second,) = hand(scheduling.make_due)
+    assert take(hand, "coder") is None
+    for ident in (first, second):
+        assert "no person asked for this" in hand(why.why, ident).sentence
+    hand(budgets.change, THE_OPERATOR, {"turns": 100})
+    work = take(hand, "coder")
+    assert work is not None
+    assert work.item == first
+
+
+@rule("P3", "K6a")
+def test_a_schedule_that_an_agent_makes_is_no_planning_and_needs_none(hand: Hand) -> None:
+    set_up(hand, PAID)
+    hand(adding.add, TaskDraft(description="each minute", agent="sales", schedule=Repeat(every=60)), as_agent("chief"))
+    later(hand, 180.0, PAID)
+    hand(scheduling.make_due)
+    items = []
+    while (work := take(hand, "sales")) is not None:
+        items.append(work.item)
+        assert "planning is off" not in hand(why.why, work.item).sentence
+        settle(hand, work, Outcome(summary="done"))
+    assert len(items) == 2
 
 
 @rule("P3", "K8")

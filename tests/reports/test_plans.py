@@ -55,3 +55,8 @@ def test_a_report_finds_its_rows_by_an_index(db: apsw.Connection, name: str) -> 
 def test_only_what_has_a_limit_may_go_through_a_table() -> None:
     for name in LAST_FEW:
         assert "LIMIT :limit" in statement("covey.reports", name).sqlite
+
+
+def test_a_part_of_the_fleet_is_found_by_the_index_of_its_order(db: apsw.Connection) -> None:
+    plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement('covey.agents', 'page').sqlite}", {"after": 1, "limit": 1})]
+    assert plan == ["SEARCH agents USING INDEX agents_in_order (place>?)"]

@@ -99,6 +99,13 @@ async def test_what_is_past_its_retention_is_known_by_its_last_event(fleet: Stor
         await fleet.read(why, "msg_old")
 
 
+@rule("K8")
+async def test_a_thread_or_a_link_is_not_said_to_be_past_its_retention(fleet: Store) -> None:
+    await fleet.write(lambda tx: tx.happened("thread.paused", agent="coder", subject="dm:chief:coder"))
+    with pytest.raises(NotFound, match=r"Its last event is thread\.paused, [^;]*\.$"):
+        await fleet.read(why, "dm:chief:coder")
+
+
 def test_near_ids_begin_alike_or_are_spelt_alike() -> None:
     names = ["coder", "comms", "task_0192aa", "task_0192ab", "build-1"]
     assert near("task_0192aX", names) == ["task_0192aa", "task_0192ab"]

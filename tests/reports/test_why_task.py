@@ -7,6 +7,7 @@ import pytest
 
 from covey.agents import configuring, living
 from covey.agents.model import THE_OPERATOR, THE_SYSTEM, as_agent
+from covey.base.errors import Conflict
 from covey.base.settings import AgentSettings, Settings
 from covey.messages import sending
 from covey.messages.model import draft
@@ -180,6 +181,25 @@ async def test_ended_tasks_say_how_when_and_why(fleet: Store, clock: ManualClock
     assert f"`covey task retry {bad.task_id}`" in failed
     assert "The reason: no longer wanted." in (await asked(fleet, dropped.task_id)).sentence
     assert f"The reason: it needs {bad.task_id}, which is failed: no disk." in (await asked(fleet, after.task_id)).sentence
+
+
+@rule("K8", "K3")
+async def test_a_failed_task_says_what_brings_it_back_and_what_it_says_is_so(fleet: Store) -> None:
+    await awake(fleet)
+    bad, dropped = [await add(fleet, text, "coder", max_attempts=1) for text in ("Bad", "Dropped")]
+    after_bad = await add(fleet, "After", "ops", dependencies=[bad.task_id])
+    after_dropped = await add(fleet, "After", "ops", dependencies=[dropped.task_id])
+    _, token = await take(fleet, "coder")
+    await fleet.write(working.fail, "coder", token, "no disk")
+    await fleet.write(changing.cancel, dropped.task_id, THE_OPERATOR)
+    said = (await asked(fleet, after_bad.task_id)).sentence
+    assert said.endswith(f"Once {bad.task_id} is retried, `covey task retry {after_bad.task_id}` queues it again.")
+    await fleet.write(changing.retry, bad.task_id, THE_OPERATOR)
+    assert (await fleet.write(changing.retry, after_bad.task_id, THE_OPERATOR)).state == "blocked"
+    said = (await asked(fleet, after_dropped.task_id)).sentence
+    assert said.endswith(f"It can't be tried again, since {dropped.task_id} was cancelled; add a new task instead.")
+    with pytest.raises(Conflict, match="which is cancelled; what was cancelled stays so; add a new task instead"):
+        await fleet.write(changing.retry, after_dropped.task_id, THE_OPERATOR)
 
 
 @rule("K8", "H3")

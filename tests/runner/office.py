@@ -19,6 +19,7 @@ from covey.brains.model import Brain, Hands, Outcome, Turn
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.model import Message, draft
+from covey.runner.place import Place
 from covey.runner.runner import Runner
 from covey.runner.sweeping import Sweeper
 from covey.store import Store
@@ -94,17 +95,8 @@ class Office:
     def __init__(self, store: Store, agent: AgentSettings, settings: Settings, brain: Brain, clock: Clock, pid: int) -> None:
         self.store = store
         self.left: asyncio.Future[tuple[str, int]] = asyncio.get_running_loop().create_future()
-        self.runner = Runner(
-            store=store,
-            agent=agent,
-            settings=settings,
-            brain=brain,
-            clock=clock,
-            node="here",
-            pid=pid,
-            sweep=Sweeper(store, settings.start_s, clock).one_round,
-            leave=self._leave,
-        )
+        place = Place(store=store, agent=agent, settings=settings, brain=brain, clock=clock, node="here", pid=pid, leave=self._leave)
+        self.runner = Runner(place, sweep=Sweeper(store, settings.start_s, clock).one_round)
 
     def _leave(self, why: str, code: int) -> None:
         if not self.left.done():

@@ -16,7 +16,7 @@ import pytest
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR
 from covey.base.clock import SystemClock
-from covey.base.ending import end_now, left_of_run
+from covey.base.ending import end
 from covey.base.processes import Identity
 from covey.base.settings import BrainSettings
 from covey.brains.launching import Site
@@ -28,6 +28,7 @@ from covey.store import Row, Store
 from covey.tasks import adding, changing, reading, runs
 from covey.tasks.model import TaskDraft
 from tests.conftest import EIGHT, ManualClock
+from tests.ended import left_of_run
 from tests.rules import rule
 from tests.runner.desk import LIMITS
 from tests.runner.office import QUICK, Office, office, until
@@ -129,7 +130,7 @@ async def test_a_lapsed_lease_is_freed_only_after_its_programs_were_ended(fleet:
         assert left_of_run(work.run_id, program.pid, who) == []
         assert (await fleet.read(reading.show, task)).state == "queued"
     finally:
-        end_now(who, run_id=work.run_id, pgid=program.pid, grace_s=0, clock=SystemClock())
+        await end(who, run_id=work.run_id, pgid=program.pid, grace_s=0, clock=SystemClock())
         program.wait()
 
 

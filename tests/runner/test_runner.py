@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,12 +15,16 @@ from covey.base.clock import SystemClock
 from covey.base.errors import Forbidden, StoreUnavailable
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.brains.model import Hands, Outcome, Turn
+from covey.messages import sending
 from covey.messages.checking import DATA_BYTES
+from covey.messages.model import draft
 from covey.runner import lanes as module
 from covey.runner.taking import take
 from covey.runner.turning import turn_of
 from covey.runner.watchdog import EX_HUNG
-from covey.store import Store, Transaction
+from covey.runner.work import Lane, Limits, Work
+from covey.store import Store, Transaction, relaxed
+from covey.store.attending import Attendant
 from covey.tasks import changing, runs
 from tests.conftest import EIGHT, ManualClock
 from tests.rules import rule
@@ -93,6 +98,7 @@ async def test_an_emergency_stop_ends_the_brain_gives_the_work_back_and_lasts_un
         told = await coder.runner.emergency_stop(THE_OPERATOR, "smoke")
         assert told == {"stopped": True, "taskId": task, "returnedToQueue": True}
         assert (coder.runner.health(), coder.runner.ready()) == ("paused", False)
+        assert "`covey resume coder`" in (coder.runner.why_not_ready() or "")
         assert ((await coder.task(task)).state, (await coder.task(task)).attempts) == ("queued", 0)
         await coder.runner.poll()
         assert not coder.runner.busy
@@ -129,13 +135,28 @@ class Held:
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch, *, lost: bool = False) -> None:
         self.taken, self.go_on = asyncio.Event(), asyncio.Event()
-        self._write = store.write_and_look
+        self._write, self._attend = store.write_and_look, store.attend
         self._lost = lost
-        monkeypatch.setattr(store, "write_and_look", self.write)
+        self._patch = monkeypatch.setattr
+        self._patch(store, "write_and_look", self.write)
+        self._patch(store, "attend", self.attend)
 
     async def write(self, verb: object, *args: object, **more: object) -> object:
         answer: tuple[object, object] = await self._write(verb, *args, **more)  # type: ignore[arg-type]
-        if verb is take and answer[0] is not None and not self.taken.is_set():
+        return await self._held(answer) if verb is take else answer
+
+    def attend(self, *args: Any) -> Attendant[Any, Any]:
+        attendant: Attendant[Any, Any] = self._attend(*args)
+        real = attendant.answer
+
+        async def answer() -> object:
+            return await self._held(await real())
+
+        self._patch(attendant, "answer", answer)
+        return attendant
+
+    async def _held(self, answer: tuple[object, object]) -> object:
+        if answer[0] is not None and not self.taken.is_set():
             self.taken.set()
             if self._lost:
                 raise StoreUnavailable("the answer was lost")
@@ -459,22 +480,45 @@ async def test_hints_to_a_busy_agent_coalesce(fleet: Store, monkeypatch: pytest.
 
 
 @rule("M4b")
-async def test_mail_has_the_lane_for_mail_look_and_a_task_the_lane_for_tasks(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[str] = []
-    real = fleet.write_and_look
-
-    async def noting(verb: object, then: object, *args: object, **more: object) -> object:
-        if verb is take:
-            looked.append(str(args[1]))
-        return await real(verb, then, *args, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(fleet, "write_and_look", noting)
+async def test_mail_has_the_lane_for_mail_look_and_a_task_the_lane_for_tasks(fleet: Store, taken: list[tuple[str, Transaction]]) -> None:
     async with office(fleet, done()) as coder:
         await coder.handled(await coder.send())
-        assert set(looked) == {"mail"}
-        looked.clear()
+        assert {lane for lane, _ in taken} == {"mail"}
+        taken.clear()
         await coder.in_state(await coder.add(), "done")
-        assert set(looked) == {"task"}
+        assert {lane for lane, _ in taken} == {"task"}
+
+
+@rule("M4b")
+async def test_what_its_own_process_stores_for_an_idle_agent_is_taken_in_the_same_commit(
+    fleet: Store, taken: list[tuple[str, Transaction]]
+) -> None:
+    if not fleet.engine.is_exclusive:
+        pytest.skip("beside others who write it takes what it is rung for in a commit of its own")
+    stored: list[Transaction] = []
+
+    def store(tx: Transaction) -> str:
+        stored.append(tx)
+        return sending.send(tx, draft("coder", "hello"), THE_OPERATOR).message_id
+
+    async with office(fleet, done()) as coder:
+        await coder.runner.poll()
+        await coder.handled(await fleet.write(store))
+        assert [tx for _, tx in taken if tx is stored[0]] == stored
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Transaction]]:
+    """The lane and the transaction of each try to take something."""
+    found: list[tuple[str, Transaction]] = []
+
+    @relaxed
+    def noting(tx: Transaction, agent: str, lane: Lane, node: str, pid: int, limits: Limits) -> Work | None:
+        found.append((lane, tx))
+        return take(tx, agent, lane, node, pid, limits)
+
+    monkeypatch.setattr(module, "take", noting)
+    return found
 
 
 @rule("A5b")

@@ -122,6 +122,8 @@ WRONG: list[tuple[dict[str, Any], str, type[CoveyError]]] = [
     ({"estimated_seconds": NAN}, "estimatedSeconds", Invalid),
     ({"estimated_seconds": 366 * 86400 + 1}, "estimatedSeconds", Invalid),
     ({"not_before": INF}, "notBefore", Invalid),
+    ({"not_before": 1_796_028_000_000.0}, "notBefore", Invalid),
+    ({"deadline": 1e300}, "deadline", Invalid),
     ({"deadline": NAN}, "deadline", Invalid),
     ({"deadline": 1.0}, "deadline", Invalid),
     ({"approval": 1}, "approval", Invalid),

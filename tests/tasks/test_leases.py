@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from covey.agents import living, roster
 from covey.base.errors import CoveyError, LeaseLost, TooLarge
 from covey.messages.checking import DATA_BYTES
+from covey.runner import holding
 from covey.store import Statement
 from covey.tasks import reading, working
 from covey.tasks.ending import RESULT_BYTES
@@ -79,8 +80,8 @@ def test_a_late_result_under_an_old_token_is_refused(hand: Hand) -> None:
     """hermes#21141: a reclaim does not stop the old worker, and duplicates snowball; pin: the fencing token."""
     task = add(hand)
     _, old = taken(hand)
-    lost = hand(working.lose, old, "its process is gone")
-    assert lost is not None
+    hand(holding.free, "coder", old, "", "its process is gone")
+    lost = hand(reading.show, task.task_id)
     assert (lost.state, lost.attempts, lost.error) == ("queued", 1, "its process is gone")
     hand.clock.at += 60
     _, new = taken(hand)
@@ -242,7 +243,7 @@ def test_whatever_ends_a_claim_leaves_nothing_of_its_lease(hand: Hand) -> None:
             case "give back":
                 hand(working.give_back, token, "stop")
             case "lose":
-                hand(working.lose, token, "its process is gone")
+                hand(holding.free, "coder", token, "", "its process is gone")
             case "fail":
                 hand(working.fail, "coder", token, "no luck")
             case "finish":

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from covey.agents.model import THE_OPERATOR
-from covey.store import Store
+from covey.base.errors import Unknown
+from covey.store import Statement, Store
 from covey.tasks import adding, changing, reading, working
 from covey.tasks.model import TaskDraft
+
+LEFT = Statement("left", "UPDATE agents SET removed_at = 1 WHERE id = 'sales'")
 
 
 async def every_state(store: Store) -> None:
@@ -53,3 +56,12 @@ async def test_a_list_is_the_same_whichever_way_it_is_found(fleet: Store, few: i
                 if cursor is None:
                     break
             assert found == wanted, (state, agent)
+
+
+async def test_the_tasks_of_an_agent_that_never_was_are_an_error_and_those_of_one_that_left_are_not(fleet: Store) -> None:
+    await every_state(fleet)
+    with pytest.raises(Unknown, match="Did you mean coder"):
+        await fleet.read(reading.listed, agent="codr")
+    await fleet.write(changing.hand_over, "sales", "coder", THE_OPERATOR)
+    await fleet.write(lambda tx: tx.run(LEFT))
+    assert (await fleet.read(reading.listed, agent="sales")).items == []

@@ -18,8 +18,9 @@ LIMITED = {
     "page_needs": {"n", "needs"},
     "page_runs": {"r", "runs"},
     "runs_page": {"runs"},
+    "takers_now": {"json_each"},
 }
-"""They go along a table by its key, up to a limit or an end."""
+"""They go along a table by its key, up to a limit or an end, or along the names that they are given."""
 COUNTED = {"counts": {"tasks"}, "schedules": {"schedules"}, "leases": {"tasks"}}
 """One count of all; the schedules, which are few; the leases that a restore ends, once."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from covey.agents import external, living
+from covey.agents.breaker import OPEN_S
 from covey.agents.model import THE_OPERATOR, as_agent
 from covey.base.errors import Conflict, CoveyError, Cycle, Forbidden, Invalid, LeaseLost, NotFound, TooLarge, Unknown
 from covey.brains.model import Outcome, Parcel, Passed, failure
@@ -460,6 +461,23 @@ def test_a_receiver_that_is_not_able_is_refused_with_those_who_are(table: Table,
     assert "chief" in refused.value.details["candidates"]
     assert not {"coder", "sales" if why != "rules" else "ops"} & set(refused.value.details["candidates"])
     assert (table.task(task).state, table.open_offer(task), table.inbox("sales")) == ("queued", None, [])
+
+
+@rule("Q3", "H6")
+def test_a_receiver_behind_an_open_breaker_is_refused_until_it_lets_one_through(table: Table) -> None:
+    table.add(agent="sales")
+    table.settle(table.begin("sales"), failure("obey me", permanent=True, not_started=True))
+    task = table.add()
+    with pytest.raises(Conflict, match=r"it is behind an open breaker\. Able to do it: chief") as refused:
+        table.offer(task)
+    assert "sales" not in refused.value.details["candidates"]
+    table.pass_time(OPEN_S)
+    with pytest.raises(Conflict) as refused:
+        table.offer(task, "ops")
+    assert refused.value.details["candidates"] == ["chief", "intel", "devops", "sales", "finance"], "the last has no process"
+    made = table.offer(task)
+    table.settle(table.take("sales", "mail"), Outcome(summary="noted"))
+    assert table.handoff(made.handoff_id).state == "accepted", "a brain that does not say accepts"
 
 
 @rule("Q3", "A5b")

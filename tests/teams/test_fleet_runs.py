@@ -12,14 +12,16 @@ from covey.base.settings import AgentSettings, BrainSettings, Settings
 from covey.brains.model import Outcome, failure
 from covey.messages import reading as mail
 from covey.reports import why
+from covey.runner import holding
 from covey.store import Store
 from covey.tasks import adding, changing, working
 from covey.tasks.model import TaskDraft
 from covey.teams.runs import choosing, driving, reading, retention, starting
 from covey.teams.runs.heads import head_of
-from covey.teams.runs.model import Bound, NoWorker, Part, TeamDraft
+from covey.teams.runs.model import Bound, NoWorker, Part, Step, TeamDraft
 from tests.conftest import ManualClock
 from tests.rules import rule
+from tests.tasks.taking import taker
 from tests.teams.crew import Crew, crew_of
 
 
@@ -187,6 +189,16 @@ async def test_the_operator_is_told_once_of_a_run_that_nobody_can_do_now(crew: C
     assert [message.content["subject"] for message in found.items] == ["Team run " + run.team_id + " waits"]
 
 
+@rule("Q2", "H6")
+def test_a_worker_whose_breaker_is_half_open_gets_a_step_if_nobody_else_may() -> None:
+    shaky, sound = taker("shaky", shaky=True), taker("sound", tasks=9)
+    step = Step(1, "part", "do it", ("general",), wanted="shaky")
+    assert choosing.choose(step, [shaky, sound], strict=True) is sound
+    assert choosing.choose(step, [shaky], strict=True) is shaky
+    assert choosing.choose(step, [shaky, sound], strict=True, failed_by=["sound"]) is shaky
+    assert choosing.choose(step, [shaky, sound._replace(brain="rules")], strict=True) is shaky, "a rules brain does not know it"
+
+
 # failures
 
 
@@ -248,7 +260,7 @@ async def test_a_worker_that_dies_mid_task_is_followed_by_another_and_its_late_a
     run = await crew.start(workers=["coder", "sales"])
     lost = await crew.take("coder")
     assert lost is not None
-    await crew.store.write(working.lose, lost.token, "its process is gone")
+    await crew.store.write(holding.free, "coder", lost.token, lost.run_id, "its process is gone")
     await crew.store.write(living.leave, "coder", pid=1001, reason="killed")
     await crew.later(3.0, "sales")
     await crew.do("sales", "sales did it")

@@ -18,12 +18,12 @@ from covey.agents.model import THE_OPERATOR
 from covey.base.errors import CoveyError, LeaseLost
 from covey.brains.model import Outcome, failure
 from covey.messages.model import backoff_s
+from covey.runner import holding
 from covey.runner.settling import settle
 from covey.runner.taking import take
 from covey.runner.work import Work
 from covey.store import Statement, Transaction
 from covey.tasks import reading as tasks
-from covey.tasks import working
 from covey.teams.decomposing import SUCCESS_AT
 from covey.teams.runs import closing, driving, giving, grouping, reading, starting
 from covey.teams.runs.model import Part, TeamDraft, TeamRun
@@ -92,7 +92,7 @@ class History:
         self.take(who)
         work = self.held.pop(who, None)
         if work is not None:
-            self.hand(working.lose, work.token, "its process is gone")
+            self.hand(holding.free, who, work.token, work.run_id, "its process is gone")
             self.old.append(work)
         self.hand(living.leave, who, pid=1000 + NAMES.index(who), reason="killed")
 

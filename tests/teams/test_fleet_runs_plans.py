@@ -10,8 +10,8 @@ import covey.teams.runs
 from tests import plans
 
 PARTIAL = frozenset({"team_runs_open", "team_runs_planning", "team_steps_out"})
-LIMITED = {"list": {"team_runs"}, "oldest": {"team_runs"}, "workers": {"n"}}
-"""They go along a table by its key up to a limit, or along the names that they are given."""
+LIMITED = {"list": {"team_runs"}, "oldest": {"team_runs"}}
+"""They go along a table by its key up to a limit."""
 
 
 @pytest.fixture(scope="module")

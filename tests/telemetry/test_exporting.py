@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator
 
@@ -14,6 +15,7 @@ from covey.base.settings import TelemetrySettings
 from covey.base.tracing import Span
 from covey.telemetry import exporting
 from covey.telemetry.exporting import Exporter, endpoint_of
+from tests.left_behind import left_of
 from tests.telemetry.collector import Collector, collecting
 
 
@@ -95,6 +97,18 @@ def test_recording_and_closing_take_no_time_while_the_collector_is_gone(monkeypa
     began = time.monotonic()
     exporter.close()
     assert time.monotonic() - began < 3.0
+
+
+def test_what_is_closed_tries_nothing_more_while_the_collector_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "CLOSE_S", 0.1)
+    before = threading.enumerate()
+    with collecting() as gone:
+        where = gone.url
+    exporter = Exporter(TelemetrySettings(traces=where))
+    for _ in range(5_000):
+        exporter.record(span(exporter))
+    exporter.close()
+    assert left_of(before, patience_s=2.0) == []
 
 
 @pytest.mark.parametrize(

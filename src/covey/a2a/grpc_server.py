@@ -12,6 +12,7 @@ from a2a.server.request_handlers.grpc_handler import GrpcHandler
 from a2a.types import a2a_pb2_grpc
 from grpc.aio import ServerInterceptor, ServicerContext
 
+from covey.a2a.following import WAIT_S
 from covey.a2a.service import Service
 from covey.a2a.visiting import PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0, VISIT, GrpcContexts, Visit
 from covey.agents import roster
@@ -22,6 +23,11 @@ from covey.doors.door import FleetDoor
 from covey.store import Transaction
 
 GRACE_S = 1.0
+AGE_S, AGE_GRACE_S = 3600.0, WAIT_S
+"""A connection takes no more calls after so long, and is cut that much later: a reader that does not read holds its call no longer.
+
+gRPC tells nobody that a reader takes nothing. Whoever is cut off from a stream subscribes again.
+"""
 CALLS = 800
 """So many at once; whoever comes then is told that nothing is left."""
 _CODES = {
@@ -50,7 +56,12 @@ async def serve(door: FleetDoor, service: Service, host: str, port: int) -> Grpc
     Raises:
         PortTaken: The port can't be had.
     """
-    options = [("grpc.max_receive_message_length", REQUEST_BYTES), ("grpc.so_reuseport", 0)]
+    options = [
+        ("grpc.max_receive_message_length", REQUEST_BYTES),
+        ("grpc.so_reuseport", 0),
+        ("grpc.max_connection_age_ms", int(AGE_S * 1000)),
+        ("grpc.max_connection_age_grace_ms", int(AGE_GRACE_S * 1000)),
+    ]
     server = grpc.aio.server(interceptors=[Admitting(door)], options=options, maximum_concurrent_rpcs=CALLS)
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(service, GrpcContexts(PROTOCOL_VERSION_1_0)), server)  # type: ignore[no-untyped-call]  # generated
     a2a_v0_3_pb2_grpc.add_A2AServiceServicer_to_server(CompatGrpcHandler(service, GrpcContexts(PROTOCOL_VERSION_0_3)), server)  # type: ignore[no-untyped-call]  # likewise

@@ -101,7 +101,7 @@ class Service(RequestHandler):
 
     @telling
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task | None:
-        """The task, cancelled; its brain, if one is at work, is ended within the grace period."""
+        """The task, cancelled; its brain, if one is at work, is ended within the grace."""
         visit = self._admitted(params, context)
         return encoding.task_of(await self._door.store.write(giving.cancel, visit.agent, params.id, visit.caller))
 

@@ -13,7 +13,7 @@ Phase = Literal["closed", "open", "half-open"]
 
 
 class Breaker(NamedTuple):
-    """What is known since the last success; `CLOSED` is nothing at all."""
+    """What is known since the last success, which closes it and ends the streak; `CLOSED` is nothing at all."""
 
     failures: int = 0
     first_item: str = ""
@@ -50,8 +50,3 @@ def after_failure(breaker: Breaker, item: str, reason: str, now: float, *, not_s
         return after
     opens = not_started or breaker.until is not None or (after.failures >= FAILURES and varied)
     return after._replace(openings=breaker.openings + 1, opened_at=breaker.opened_at or now, until=now + open_s) if opens else after
-
-
-def after_success(_: Breaker) -> Breaker:
-    """A success closes it at once, and ends the streak."""
-    return CLOSED

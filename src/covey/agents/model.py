@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -52,6 +53,12 @@ def as_agent(name: str) -> Caller:
     return Caller("agent", name)
 
 
+@lru_cache(maxsize=256)
+def capabilities_of(text: str) -> tuple[str, ...]:
+    """An agent's capabilities, from the JSON that is stored: decoded once, since they are read with each agent."""
+    return tuple(msgspec.json.decode(text))
+
+
 class Agent(NamedTuple):
     """One agent of the fleet with its flags, as stored."""
 
@@ -77,7 +84,7 @@ class Agent(NamedTuple):
     @classmethod
     def from_row(cls, row: Any) -> Agent:
         """The agent of a row of `agents`."""
-        return cls(*row)._replace(capabilities=tuple(msgspec.json.decode(row.capabilities)), settings=msgspec.json.decode(row.settings))
+        return cls._make((*row[:9], capabilities_of(row.capabilities), msgspec.json.decode(row.settings), *row[11:]))
 
     @property
     def takes_work(self) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from covey.agents.model import GLOBAL, Agent, Vitals
+from covey.agents.model import GLOBAL, Agent, Vitals, capabilities_of
 from covey.base.errors import Gone, Unknown
 from covey.store import Transaction, statement
 
@@ -16,6 +15,9 @@ ALL = statement(__package__, "all")
 DIRECTORY = statement(__package__, "directory")
 FIND = statement(__package__, "find")
 NAMES = statement(__package__, "names")
+PAGE = statement(__package__, "page")
+_ALL = 1_000_000
+"""More than any fleet has."""
 VITALS = statement(__package__, "vitals")
 ALL_VITALS = statement(__package__, "all_vitals")
 FACT = statement(__package__, "fact")
@@ -62,6 +64,20 @@ def everyone(tx: Transaction) -> list[Agent]:
     return [Agent.from_row(row) for row in tx.all(ALL)]
 
 
+class Page(NamedTuple):
+    """Some agents in the fleet's order, and the place after which the next ones stand; None at the end."""
+
+    agents: list[Agent]
+    cursor: int | None
+
+
+def page(tx: Transaction, *, after: int | None = None, limit: int | None = None) -> Page:
+    """As many agents as `limit` says, or all, from behind the place `after`, or from the first one."""
+    rows = tx.all(PAGE, after=-1 if after is None else after, limit=(limit or _ALL) + 1)
+    found = rows[:limit]
+    return Page([Agent.from_row(row) for row in found], found[-1].place if len(rows) > len(found) else None)
+
+
 class Known(NamedTuple):
     """What agents know of each other."""
 
@@ -72,12 +88,7 @@ class Known(NamedTuple):
 
 def directory(tx: Transaction) -> list[Known]:
     """All agents in the fleet's order, with no more than others need to know of them: read for each turn."""
-    return [Known(row.id, row.role, _capabilities(row.capabilities)) for row in tx.all(DIRECTORY)]
-
-
-@lru_cache(maxsize=256)
-def _capabilities(text: str) -> tuple[str, ...]:
-    return tuple(msgspec.json.decode(text))
+    return [Known(row.id, row.role, capabilities_of(row.capabilities)) for row in tx.all(DIRECTORY)]
 
 
 def vitals(tx: Transaction, name: str) -> Vitals:

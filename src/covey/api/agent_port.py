@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from covey.agents import restarting
 from covey.api import views
 from covey.api.agent_card import OPERATIONS as CARD
 from covey.api.described import DescribedPort
@@ -36,6 +35,7 @@ from covey.doors.call import Call
 from covey.doors.operations import Nothing, get, post
 from covey.messages import sending
 from covey.messages.model import Draft, Receipt
+from covey.nodes import restarting
 from covey.reports import metrics, status
 from covey.tasks import adding
 from covey.tasks.model import Task, TaskDraft
@@ -86,8 +86,8 @@ async def get_health(call: Call[Nothing, Nothing]) -> Answer:
 
 async def get_ready(call: Call[Nothing, Nothing]) -> Answer:
     """Whether it takes work: 503 if not."""
-    ready = here(call).local.ready()
-    return shown(Readiness(ready=ready, timestamp=call.door.clock.wall()), 200 if ready else 503)
+    why = here(call).local.why_not_ready()
+    return shown(Readiness(ready=why is None, timestamp=call.door.clock.wall(), why=why), 503 if why else 200)
 
 
 async def post_buddy_check(call: Call[Nothing, BuddyCheck]) -> Answer:
@@ -118,10 +118,11 @@ async def get_metrics(call: Call[Nothing, Nothing]) -> Answer:
 async def post_emergency_stop(call: Call[Nothing, EmergencyStop]) -> Answer:
     """Stop this agent at once; the flag stays until `resume` (A7)."""
     asked, door = call.body, here(call)
-    stopped = await door.local.emergency_stop(call.by, asked.reason, asked.grace_s)
+    stopped = msgspec.convert(await door.local.emergency_stop(call.by, asked.reason, asked.grace_s), EmergencyStopped)
     if asked.restart:
-        await door.store.write(restarting.ask, door.agent, call.by, asked.reason)
-    return shown(msgspec.convert(stopped, EmergencyStopped))
+        why_not = await door.store.write(restarting.ask_if_any_would, door.agent, call.by, asked.reason)
+        stopped.restart_asked, stopped.detail = not why_not, why_not or msgspec.UNSET
+    return shown(stopped)
 
 
 OPERATIONS = (

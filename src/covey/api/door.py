@@ -20,8 +20,8 @@ class Local(Protocol):
         """How it is."""
         ...
 
-    def ready(self) -> bool:
-        """Whether it takes work."""
+    def why_not_ready(self) -> str | None:
+        """Why it takes no work, and what ends that; None if it does."""
         ...
 
     async def emergency_stop(self, by: Caller, reason: str, grace_s: float | None = None) -> dict[str, Any]:

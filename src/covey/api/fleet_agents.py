@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from covey.agents import configuring, living
 from covey.agents.configuring import Project
 from covey.api import views
@@ -16,7 +18,9 @@ from covey.api.shapes import (
     Because,
     EmergencyStop,
     Flagged,
+    FleetPaging,
     FleetState,
+    FleetStopped,
     Projects,
     ProjectShown,
     RestartAsked,
@@ -32,12 +36,13 @@ from covey.reports import metrics, status, told
 from covey.reports.model import Why
 
 
-async def get_agents(call: Call[Nothing, Nothing]) -> Answer:
-    """All agents in short, and what serves beside them on the API's machine."""
-    settings = call.door.settings
+async def get_agents(call: Call[FleetPaging, Nothing]) -> Answer:
+    """Agents in short, and what serves beside them on the API's machine."""
+    settings, asked = call.door.settings, call.query
     beside = await asyncio.to_thread(servers, Path(settings.data_dir) / "run")
     found = [ServerShown(name=each.name, pid=each.pid, port=each.port) for each in beside]
-    return shown({"items": await call.door.store.read(status.fleet, settings.stale_s), "servers": found})
+    page = await call.door.store.read(status.page, settings.stale_s, after=asked.cursor, limit=asked.limit)
+    return shown({"items": page.items, "servers": found, "cursor": str(page.cursor) if page.cursor is not None else None})
 
 
 async def get_agent(call: Call[Nothing, Nothing]) -> Answer:
@@ -82,7 +87,16 @@ async def restart_agent(call: Call[Nothing, Because]) -> Answer:
 
 async def stop_fleet(call: Call[Nothing, EmergencyStop]) -> Answer:
     """Stop every agent in one call (A7)."""
-    return await call.write(_all_flagged, views.stop_all, call.by, call.body.reason)
+    wanted = call.body.restart
+    return await call.write(lambda found: _all_stopped(found, wanted=wanted), views.stop_all, call.by, call.body.reason, restart=wanted)
+
+
+def _all_stopped(found: views.StoppedAll, *, wanted: bool) -> Answer:
+    stopped = FleetStopped(agents=found.names)
+    if wanted:
+        stopped.restart_asked = [name for name in found.names if name not in found.not_restarted]
+        stopped.detail = next(iter(found.not_restarted.values()), UNSET)
+    return shown(stopped)
 
 
 async def resume_fleet(call: Call[Nothing, Nothing]) -> Answer:
@@ -110,7 +124,7 @@ async def get_config(call: Call[Nothing, Nothing]) -> Answer:
 
 
 OPERATIONS = (
-    get("/api/v1/agents", get_agents, "caller", "All agents with their states.", gives=Agents, verb=status.fleet),
+    get("/api/v1/agents", get_agents, "caller", "Agents with their states.", query=FleetPaging, gives=Agents, verb=status.page),
     get("/api/v1/agents/{name}", get_agent, "caller", "One agent's state.", gives=AgentState, verb=status.agent_state),
     post(
         "/api/v1/agents/{name}/pause",
@@ -142,7 +156,13 @@ OPERATIONS = (
         verb=restarting.ask,
     ),
     post(
-        "/api/v1/emergency-stop", stop_fleet, "lead", "Stop every agent at once.", takes=EmergencyStop, gives=Flagged, verb=views.stop_all
+        "/api/v1/emergency-stop",
+        stop_fleet,
+        "lead",
+        "Stop every agent at once.",
+        takes=EmergencyStop,
+        gives=FleetStopped,
+        verb=views.stop_all,
     ),
     post("/api/v1/resume", resume_fleet, "lead", "Resume every agent.", gives=Flagged, verb=views.resume_all),
     get("/api/v1/status", get_fleet, "caller", "The fleet in numbers.", gives=FleetState, verb=metrics.of_fleet),

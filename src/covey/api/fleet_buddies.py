@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from covey.api.shapes import Buddies, BuddyLooked
+from covey.api.shapes import Buddies, BuddyLooked, FleetPaging
 from covey.base import token_file
 from covey.buddies import reading
 from covey.buddies.model import Silence
@@ -16,9 +16,11 @@ from covey.healing import buddying
 from covey.healing.buddying import Looked, Means
 
 
-async def get_buddies(call: Call[Nothing, Nothing]) -> Answer:
-    """All agents with their buddies (B1)."""
-    return shown(Buddies(items=await call.door.store.read(reading.everyone, call.door.settings.buddy_check_s)))
+async def get_buddies(call: Call[FleetPaging, Nothing]) -> Answer:
+    """Agents with their buddies (B1)."""
+    asked = call.query
+    page = await call.door.store.read(reading.page, call.door.settings.buddy_check_s, after=asked.cursor, limit=asked.limit)
+    return shown(Buddies(items=page.items, cursor=str(page.cursor) if page.cursor is not None else None))
 
 
 async def check_agent(call: Call[Nothing, Nothing]) -> Answer:
@@ -53,6 +55,14 @@ def _looked(name: str, found: Looked) -> BuddyLooked:
 
 
 OPERATIONS = (
-    get("/api/v1/buddies", get_buddies, "caller", "Who watches whom, and what came of it.", gives=Buddies, verb=reading.everyone),
+    get(
+        "/api/v1/buddies",
+        get_buddies,
+        "caller",
+        "Who watches whom, and what came of it.",
+        query=FleetPaging,
+        gives=Buddies,
+        verb=reading.page,
+    ),
     post("/api/v1/agents/{name}/buddy-check", check_agent, "lead", "See how an agent is, over its own port.", gives=BuddyLooked),
 )

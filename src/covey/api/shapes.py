@@ -97,7 +97,7 @@ class ContextSynced(Given):
 
 
 class EmergencyStop(Asking):
-    """Stop at once (A5a, A7). `restart` asks for a new process too; the agent stays stopped until `resume`."""
+    """Stop at once (A5a, A7). `restart` asks for a new process too, where a node runs; the agent stays stopped until `resume`."""
 
     reason: Reason = ""
     grace_s: Annotated[float, Meta(ge=0, le=60)] | None = msgspec.field(default=None, name="grace_s")
@@ -105,11 +105,13 @@ class EmergencyStop(Asking):
 
 
 class EmergencyStopped(Given):
-    """What was stopped."""
+    """What was stopped; if a new process was wanted too, whether a node was asked for it, and if not, why."""
 
     stopped: bool
     task_id: str | None
     returned_to_queue: bool
+    restart_asked: bool | msgspec.UnsetType = msgspec.UNSET
+    detail: str | msgspec.UnsetType = msgspec.UNSET
 
 
 # the seeds' agent state
@@ -191,11 +193,12 @@ class ServerShown(Given):
 
 
 class Agents(Given):
-    """All agents, in the fleet's order."""
+    """Agents, in the fleet's order, and the cursor of the next part (null at the end)."""
 
     items: list[AgentState]
     servers: list[ServerShown]
     """What serves beside them on the API's machine: console, gateway."""
+    cursor: str | None = None
 
 
 class FleetState(Given):
@@ -223,9 +226,10 @@ class FleetFigures(Asking):
 
 
 class Buddies(Given):
-    """All agents with their buddies, in the fleet's order (B1)."""
+    """Agents with their buddies, in the fleet's order (B1), and the cursor of the next part (null at the end)."""
 
     items: list[Watching]
+    cursor: str | None = None
 
 
 class BuddyLooked(Given):
@@ -257,6 +261,13 @@ class Flagged(Given):
     agents: list[str]
 
 
+class FleetStopped(Flagged):
+    """The agents that were stopped; if new processes were wanted too, for whom they were asked, and why not for others."""
+
+    restart_asked: list[str] | msgspec.UnsetType = msgspec.UNSET
+    detail: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class RestartAsked(Given):
     """The agent's node has been asked."""
 
@@ -286,6 +297,13 @@ class Paging(Asking):
 
     cursor: Cursor | None = None
     limit: Limit = 50
+
+
+class FleetPaging(Asking):
+    """Which part of a list that has each agent: all of it, or as many as `limit` says; `cursor` is the part before's."""
+
+    cursor: Cursor | None = None
+    limit: Limit | None = None
 
 
 class InboxQuery(Paging):

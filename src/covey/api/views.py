@@ -9,6 +9,7 @@ from covey.agents.model import Caller
 from covey.api.shapes import BuddyCheck
 from covey.buddies.model import Answer as Buddy
 from covey.messages import seeing
+from covey.nodes import restarting
 from covey.reports import status
 from covey.store import Transaction, events
 from covey.store.events import Bookmark, Event
@@ -21,12 +22,20 @@ def buddy_check(tx: Transaction, agent: str, check: BuddyCheck, by: Caller, stal
     return Buddy.of(agent, state, tx.now, check.check_id)
 
 
-def stop_all(tx: Transaction, by: Caller, reason: str) -> list[str]:
-    """All agents, each stopped, in one commit (A7)."""
+class StoppedAll(NamedTuple):
+    """Who was stopped, and why a new process was not asked for, by name."""
+
+    names: list[str]
+    not_restarted: dict[str, str]
+
+
+def stop_all(tx: Transaction, by: Caller, reason: str, *, restart: bool = False) -> StoppedAll:
+    """All agents, each stopped, in one commit (A7); with a new process each if that is wanted and a node runs."""
     names = roster.all_names(tx)
     for name in names:
         living.stop(tx, name, by, reason)
-    return names
+    refused = {name: restarting.ask_if_any_would(tx, name, by, reason) for name in names} if restart else {}
+    return StoppedAll(names, {name: why for name, why in refused.items() if why})
 
 
 def resume_all(tx: Transaction, by: Caller) -> list[str]:

@@ -170,7 +170,8 @@ class Timekeeper:
         """Step if the wall clock is ahead: looked at first, for as a rule there is nothing to write."""
         if self._clock.wall() - await self._store.read(_now) > store_clock.STEP_S:
             seconds = await self._store.write(step_clock, self._clock.wall())
-            log.warning("the wall clock was ahead: store time stepped forward by %.3f s", seconds) if seconds else None
+            if seconds:
+                log.warning("the wall clock was ahead: store time stepped forward by %.3f s", seconds)
 
     async def raise_floor(self, _fence: int = 0) -> None:
         """Store time will not be below what it is now."""

@@ -49,7 +49,7 @@ class Fleet:
     def open(
         cls, folder: str | Path = ".", config: str | Path | None = None, environ: Mapping[str, str] | None = None, **flags: Any
     ) -> Self:
-        """The fleet of a folder, by its covey.toml or the default eight.
+        """The fleet of a folder, by its covey.toml or the default eight. `flags` are keys of `[fleet]`, and win over all else.
 
         Raises:
             Misconfigured: covey.toml is refused, each fault with its line.
@@ -91,13 +91,18 @@ class Fleet:
         return await self.store.write(sending.send, message, await self._caller(by), wait_s=self.settings.wait_s)
 
     async def ask(self, to: str, text: str, *, timeout_s: float = 60.0, by: str | None = None, **more: Any) -> Message:
-        """The reply of one agent to a question.
+        """The reply of one agent to a question, or the notice from `system` that none will come.
 
         Raises:
-            Failed: No reply came in time; the question stands, a late reply is still delivered.
+            Failed: It was refused, and nobody was asked; or no reply came in time: then the question stands, a late one is still delivered.
+            CoveyError: As `messages.sending.send`.
         """
         now = await self.store.read(_now)
         receipt = await self.send(to, text, by=by, requires_response=True, deadline=now + timeout_s, **more)
+        outcomes = receipt.outcomes.values()
+        if not any(outcome.stored for outcome in outcomes):
+            later = [outcome.retry_at for outcome in outcomes if outcome.retry_at is not None]
+            raise Failed(receipt.sentence, retry_at=min(later, default=None), code=receipt.status)
         answer = await self.answer(receipt.message_id, timeout_s)
         if answer is None:
             raise Failed(
@@ -140,9 +145,9 @@ class Fleet:
                 return found
             await self._clock.sleep(LOOK_S)
 
-    async def cancel_task(self, task_id: str, reason: str = "") -> Task:
-        """The task, cancelled."""
-        return await self.store.write(changing.cancel, task_id, THE_OPERATOR, reason)
+    async def cancel_task(self, task_id: str, reason: str = "", *, by: str | None = None) -> Task:
+        """The task, cancelled; its brain is ended."""
+        return await self.store.write(changing.cancel, task_id, await self._caller(by), reason)
 
     async def handoff(
         self, task: str, to: str, *, by: str | None = None, timeout_s: float = DEADLINE_S, state: dict[str, Any] | None = None, **more: Any
@@ -213,9 +218,9 @@ class Fleet:
         """One team run as it stands."""
         return await self.store.read(runs.show, team_id)
 
-    async def cancel_team(self, team_id: str, reason: str = "") -> TeamRun:
+    async def cancel_team(self, team_id: str, reason: str = "", *, by: str | None = None) -> TeamRun:
         """The team run, cancelled with its open tasks."""
-        return await self.store.write(starting.cancel, team_id, THE_OPERATOR, reason)
+        return await self.store.write(starting.cancel, team_id, await self._caller(by), reason)
 
     async def inbox(self, agent: str = "operator", *, unread: bool = False, limit: int = 50) -> list[Message]:
         """An agent's mail, or the operator's, newest first. Looking does not acknowledge."""
@@ -223,11 +228,12 @@ class Fleet:
 
     async def status(self, agent: str) -> dict[str, Any]:
         """The seeds' agent-state object, live (A4)."""
-        return await self.store.read(status.agent_state, agent)
+        return await self.store.read(status.agent_state, agent, self.settings.stale_s)
 
     async def why(self, ident: str) -> str:
         """One paragraph: where a task, message or agent stands, and what it waits for (K8)."""
-        return (await self.store.read(why.why, ident)).sentence
+        found = await self.store.read(why.why, ident, stale_s=self.settings.stale_s, digest_s=self.settings.digest_s)
+        return found.sentence
 
     async def _caller(self, by: str | None) -> Caller:
         """Who acts: the operator, or an agent of this fleet.

@@ -26,7 +26,7 @@ from covey.base.markers import NameLock, marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity, set_title
 from covey.base.settings import AgentSettings, Settings
-from covey.base.target import in_url
+from covey.base.target import authority_of
 from covey.brains.launching import Site
 from covey.brains.making import NoBrain, make
 from covey.brains.model import Brain
@@ -35,6 +35,7 @@ from covey.healing import lives
 from covey.healing.buddy_timer import BuddyTimer
 from covey.planning import abilities
 from covey.runner import holding
+from covey.runner.place import Place
 from covey.runner.runner import Runner
 from covey.runner.sweeping import Sweeper
 from covey.runner.watchdog import Watchdog
@@ -127,17 +128,7 @@ class Host:
         self.stacks.append(stack)
         freed = await end_predecessor(store, agent.id, self.clock)
         brain = self._brain(agent)
-        runner = Runner(
-            store=store,
-            agent=agent,
-            settings=settings,
-            brain=brain,
-            clock=self.clock,
-            node=self.node,
-            pid=os.getpid(),
-            sweep=Sweeper(store, settings.start_s, self.clock).one_round,
-            leave=self.leaving.leave,
-        )
+        runner = self._runner(agent, brain)
         app = make_app(Door(store=store, settings=settings, agent=agent.id, local=runner))
         serving = await serve(app, settings.host, agent.port, run_dir(settings))
         stack.push_async_callback(serving.stop)
@@ -160,6 +151,20 @@ class Host:
         stack.push_async_callback(_cease, asyncio.create_task(self._buddy_timer(agent, runner).go_on()))
         if agent.brain.kind == "python":
             stack.push_async_callback(_cease, asyncio.create_task(self._declare(agent, brain)))
+
+    def _runner(self, agent: AgentSettings, brain: Brain) -> Runner:
+        store, settings = self.store, self.settings
+        place = Place(
+            store=store,
+            agent=agent,
+            settings=settings,
+            brain=brain,
+            clock=self.clock,
+            node=self.node,
+            pid=os.getpid(),
+            leave=self.leaving.leave,
+        )
+        return Runner(place, sweep=Sweeper(store, settings.start_s, self.clock).one_round)
 
     def _brain(self, agent: AgentSettings) -> Brain:
         """The agent's brain, or one that says why it can't be had: to end the process for it would be to have it started again."""
@@ -186,7 +191,7 @@ def _site(settings: Settings, agent: AgentSettings, clock: Clock) -> Site:
     token = token_file.read(Path(settings.data_dir)).get(agent.id, "")
     data_dir = Path(settings.data_dir)
     return Site(
-        url=f"http://{in_url(settings.host)}:{settings.console_port}",
+        url=f"http://{authority_of(settings.host, settings.console_port)}",
         token=token,
         data_dir=data_dir,
         grace_s=settings.grace_s,

@@ -8,7 +8,7 @@ from pathlib import Path
 from covey.agents import configuring, roster
 from covey.agents.configuring import Changes
 from covey.base.clock import Clock, SystemClock
-from covey.base.errors import Misconfigured, StoreUnavailable
+from covey.base.errors import Misconfigured, NotFound, StoreUnavailable
 from covey.base.settings import Settings
 from covey.base.tracing import UNRECORDED, Spans
 from covey.contexts import exact
@@ -31,6 +31,29 @@ def run_dir(settings: Settings) -> Path:
 def store_path(settings: Settings) -> Path:
     """The embedded store's file."""
     return Path(settings.data_dir) / "store.db"
+
+
+def has_store(settings: Settings) -> bool:
+    """Whether there is a store to look at; an embedded one is made by the first `covey up` or `covey send`."""
+    if settings.store:
+        return True
+    try:
+        store_path(settings).stat()
+    except FileNotFoundError:
+        return False
+    except OSError:  # whoever opens it says what is in the way
+        return True
+    return True
+
+
+def want_store(settings: Settings) -> None:
+    """Go on only if there is a store: what only reads makes none.
+
+    Raises:
+        NotFound: There is none.
+    """
+    if not has_store(settings):
+        raise NotFound(f"there is no fleet in {settings.data_dir} yet; `covey up` makes one, --dir names another folder.", field="--dir")
 
 
 WRITERS = 2

@@ -27,7 +27,7 @@ from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.processes import Identity, alive, send
 from covey.base.progress import Tell
 from covey.base.settings import Settings
-from covey.base.target import in_url, reached_by
+from covey.base.target import authority_of
 from covey.nodes.keeping import LEAVING_S
 from covey.nodes.pinging import answers
 from covey.nodes.watching import Watch
@@ -82,7 +82,7 @@ async def look(settings: Settings) -> list[Address]:
 
 def url_of(host: str, port: int) -> str:
     """The address that a person opens. Pure."""
-    return f"http://{in_url(reached_by(host))}:{port}"
+    return f"http://{authority_of(host, port)}"
 
 
 def check_ports(settings: Settings) -> None:

@@ -43,17 +43,17 @@ async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, te
     With an id of its own a program that was killed takes up its run again.
 
     Raises:
-        CoveyError: As `starting.start`.
+        CoveyError: As `starting.begin`.
     """
     until = clock.boot() + timeout_s
-    run = await store.write(starting.start, draft, by)
-    with _heard(store, bell_of(run.team_id, "end" if tell is None else "news")) as rung:
+    begun = await store.write(starting.begin, draft, by)
+    with _heard(store, bell_of(begun.team_id, "end" if tell is None else "news")) as rung:
         if tell is None:
-            found = await _end_of(store, clock, run, rung, until)
+            found = await _end_of(store, clock, begun.team_id, rung, until)
         else:
-            await _followed(store, clock, run, rung, until, tell)
-            found = await store.read(reading.show, run.team_id)
-    found.known, found.differs = run.known, run.differs
+            await _followed(store, clock, begun.team_id, rung, until, tell)
+            found = await store.read(reading.show, begun.team_id)
+    found.known, found.differs = begun.known, begun.differs
     return found
 
 
@@ -73,19 +73,21 @@ def _heard(store: Store, name: str) -> Iterator[asyncio.Event]:
         stop_listening()
 
 
-async def _end_of(store: Store, clock: Clock, run: TeamRun, rung: asyncio.Event, until: float) -> TeamRun:
+async def _end_of(store: Store, clock: Clock, ident: str, rung: asyncio.Event, until: float) -> TeamRun:
     """The run once it has ended, or as it stands when the time is over."""
     look_s = SOON_S
-    while run.is_open and clock.boot() < until:
+    while clock.boot() < until:
         await _next_ring(store, clock, rung, until, look_s)
         look_s = LOOK_S
-        run = await store.read(reading.show, run.team_id, results=False)
-    return await store.read(reading.show, run.team_id) if run.is_open else run
+        run = await store.read(reading.show, ident, results=False)
+        if not run.is_open:
+            return run
+    return await store.read(reading.show, ident)
 
 
-async def _followed(store: Store, clock: Clock, run: TeamRun, rung: asyncio.Event, until: float, tell: Progress) -> None:
+async def _followed(store: Store, clock: Clock, ident: str, rung: asyncio.Event, until: float, tell: Progress) -> None:
     """Tell all that happens to the run, until it has ended or the time is over."""
-    look = await store.read(_first, run.team_id)
+    look = await store.read(_first, ident)
     told: set[Bookmark] = set()
     while True:
         for event in look.news:
@@ -96,7 +98,7 @@ async def _followed(store: Store, clock: Clock, run: TeamRun, rung: asyncio.Even
             return
         if not look.more:
             await _next_ring(store, clock, rung, until, LOOK_S)
-        look = await store.read(_next, run.team_id, look.bookmark)
+        look = await store.read(_next, ident, look.bookmark)
 
 
 async def _next_ring(store: Store, clock: Clock, rung: asyncio.Event, until: float, look_s: float) -> None:

@@ -7,6 +7,9 @@ import time
 from pathlib import Path
 from typing import Protocol
 
+LAST_DATE = 253_402_300_799.0
+"""The end of the year 9999, in Unix seconds: what comes after has no date."""
+
 
 class Clock(Protocol):
     """The time of this machine. The simulation brings its own (T2)."""

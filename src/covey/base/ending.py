@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
@@ -33,23 +32,13 @@ class Look(NamedTuple):
     """False if the group is not empty, yet nobody of it was caught sight of: its processes fork and end faster than we look."""
 
 
-def left_of_run(run_id: str, pgid: int = 0, leader: Identity | None = None) -> list[Identity]:
+def look(run_id: str, pgid: int = 0, leader: Identity | None = None) -> Look:
     """What still runs of a brain's run: all that carries its COVEY_RUN, its first process, and that one's group (K4c).
 
     `leader` is the first process; it leads the session and group `pgid` (its own pid unless told). With an empty `run_id` the
     leader and its group alone; never the caller itself. Whose environment we may read is the kernel's to say: that of our own
     user's processes, and for root everybody's.
     """
-    return look(run_id, pgid, leader).left
-
-
-def run_is_gone(run_id: str, pgid: int = 0, leader: Identity | None = None) -> bool:
-    """Whether nothing is left of a run, so that its task may go to somebody else (K4, K4a). Looks twice: a fork can slip past one look."""
-    return all(not found.left and found.sure for found in (look(run_id, pgid, leader), look(run_id, pgid, leader)))
-
-
-def look(run_id: str, pgid: int, leader: Identity | None) -> Look:
-    """What there is of a run now; arguments as of `left_of_run`."""
     group = _group(pgid, leader)
     mark = f"{RUN_VARIABLE}={run_id}".encode() if run_id else b""
     seen = [stat for stat in every_process() if stat.pid != os.getpid()]
@@ -171,7 +160,7 @@ async def end(leader: Identity | None, *, run_id: str = "", pgid: int = 0, grace
     """Whoever could not be ended, as a rule nobody: `leader`, its group, and all that carries the run's COVEY_RUN (K4c, K7).
 
     SIGTERM once to each, SIGKILL after `grace_s` (0: at once), over and over until two looks find nobody; bounded by PATIENCE_S
-    after the grace. Who is found is as `left_of_run` says. The ended stay zombies until their parents reap them.
+    after the grace. Who is found is as `look` says. The ended stay zombies until their parents reap them.
     """
     rounds = _rounds(leader, run_id, pgid, grace_s, clock)
     while True:
@@ -179,12 +168,3 @@ async def end(leader: Identity | None, *, run_id: str = "", pgid: int = 0, grace
         if wait_s is None:
             return left
         await clock.sleep(wait_s)
-
-
-def end_now(leader: Identity | None, *, run_id: str = "", pgid: int = 0, grace_s: float, clock: Clock) -> list[Identity]:
-    """The same as `end`, for callers without a loop; blocks."""
-    for wait_s, left in _rounds(leader, run_id, pgid, grace_s, clock):
-        if wait_s is None:
-            return left
-        time.sleep(wait_s)
-    return []

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
 
 ID_FORM = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 AGENT_FORM = re.compile(r"[a-z][a-z0-9-]{0,31}")
-
-NewId = Callable[[str, float], str]
-"""Makes an id from its prefix (`msg`, `task`, `thread` …) and the time it is made."""
 
 
 def is_id(text: str) -> bool:

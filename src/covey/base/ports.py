@@ -164,7 +164,8 @@ def _stranger(found: list[int]) -> Stranger:
     if not found:
         return Stranger(None, "")
     try:
-        command = Path(f"/proc/{found[0]}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        command = Path(f"/proc/{found[0]}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
         command = ""
-    return Stranger(found[0], command[:80])
+    in_a_line = "".join(each for each in " ".join(command.split()) if each.isprintable())
+    return Stranger(found[0], in_a_line[:80])

@@ -37,6 +37,11 @@ def reached_by(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
 
 
+def authority_of(host: str, port: int) -> str:
+    """Host and port by which a bound port is reached, as they stand in a URL. Pure."""
+    return f"{in_url(reached_by(host))}:{port}"
+
+
 def target_of(url: str, field: str = "url") -> Target:
     """The parts of an http or https address. Pure.
 

@@ -8,7 +8,6 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from covey.agents.model import SYSTEM
-from covey.base.settings import AgentSettings
 from covey.messages.model import Draft, Message
 from covey.tasks.model import Task, TaskDraft
 
@@ -187,7 +186,6 @@ class Brain(Protocol):
         ...
 
 
-MakeBrain = Callable[[AgentSettings], Brain]
 Answer = Outcome | str | dict[str, Any] | None
 """What the code of a python brain may answer: text is the result or reply, a dict is data, None is done with nothing to say."""
 Answers = Answer | Awaitable[Answer]

@@ -9,7 +9,7 @@ import asyncio
 import os
 import re
 
-from covey.base.target import in_url, reached_by
+from covey.base.target import authority_of, reached_by
 from covey.buddies.model import ANSWER_BYTES, PATIENCE_S, Reply, Silence
 
 HEAD_BYTES = 16_384
@@ -23,7 +23,7 @@ async def call(
 ) -> Reply | Silence:
     """The answer, its body cut after so many bytes; or why there is none. It raises nothing that a peer can cause."""
     reached = reached_by(host)
-    where = f"{in_url(reached)}:{port}"
+    where = authority_of(host, port)
     lines = [f"{method} {path} HTTP/1.1", f"Host: {where}", "Connection: close", "Accept: application/json", f"Content-Length: {len(body)}"]
     lines += [f"Authorization: Bearer {token}"] if token else []
     lines += ["Content-Type: application/json"] if body else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import NamedTuple
 
 from covey.agents import roster
 from covey.agents.model import Agent
@@ -12,14 +13,30 @@ from covey.buddies.model import CHECK_S, Last, Watching
 from covey.store import Transaction
 
 
+class Page(NamedTuple):
+    """Some agents with their buddies, and the cursor of the next part; None at the end."""
+
+    items: list[Watching]
+    cursor: int | None
+
+
+def page(tx: Transaction, check_s: float = CHECK_S, *, after: int | None = None, limit: int | None = None) -> Page:
+    """As many agents with their buddies as `limit` says, or all, in the fleet's order."""
+    found = roster.page(tx, after=after, limit=limit)
+    return Page(_watchings(tx, found.agents, check_s), found.cursor)
+
+
 def everyone(tx: Transaction, check_s: float = CHECK_S) -> list[Watching]:
     """All agents with their buddies, in the fleet's order."""
-    agents = roster.everyone(tx)
+    return _watchings(tx, roster.everyone(tx), check_s)
+
+
+def _watchings(tx: Transaction, agents: list[Agent], check_s: float) -> list[Watching]:
     dues = {each.checker: each for each in checking.dues(tx, check_s)}
     lasts = {name: found.last_buddy_check for name, found in roster.all_vitals(tx).items()}
     covers = covering.coverings(tx)
     watched_by: defaultdict[str, list[str]] = defaultdict(list)
-    for agent in agents:
+    for agent in roster.everyone(tx):
         watched_by[agent.buddy].append(agent.id)
     by_buddy, covered_by = covering.by_buddy(covers), {each.agent: each.buddy for each in covers}
     return [

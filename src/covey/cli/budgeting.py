@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from covey.cli.options import Named, reaching
+from covey.cli.options import Named, Number, Whole, reaching
 from covey.cli.output import clock, print_json, safe, table
 from covey.cli.reach import Reach
 
@@ -26,9 +26,9 @@ def budget_show(reach: Reach) -> None:
 
 
 @budget_command.command("set", epilog="Example: covey budget set --turns 500 --usd 20")
-@click.option("--tasks", type=click.IntRange(0), metavar="N", help="Generated tasks an agent; with --agent for that one alone.")
-@click.option("--turns", type=click.IntRange(0), metavar="N", help="Turns of brains that cost money, in the whole fleet.")
-@click.option("--usd", type=click.FloatRange(0), metavar="DOLLARS", help="What brains may cost, in the whole fleet.")
+@click.option("--tasks", type=Whole(0), metavar="N", help="Generated tasks an agent; with --agent for that one alone.")
+@click.option("--turns", type=Whole(0), metavar="N", help="Turns of brains that cost money, in the whole fleet.")
+@click.option("--usd", type=Number(0), metavar="DOLLARS", help="What brains may cost, in the whole fleet.")
 @click.option("--agent", metavar="AGENT", help="Whose generated tasks are meant.")
 @click.option("--reset", multiple=True, type=click.Choice(NAMES), help="Let this one be as covey.toml says again.")
 @reaching

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from covey.cli.options import Named, for_people, reaching
+from covey.cli.options import POSITION, Named, for_people, reaching
 from covey.cli.output import clock, coloured, print_json, safe, table
 from covey.cli.reach import Reach
 from covey.client.request import part
@@ -21,7 +21,7 @@ def incident_command() -> None:
 @click.option("--open", "only_open", is_flag=True, help="Only those that have not ended.")
 @click.option("--agent", metavar="AGENT", help="Only this agent's.")
 @click.option("--kind", metavar="KIND", help="Only this kind, as crash_loop.")
-@click.option("--cursor", type=int, metavar="N", help="Go on after this one.")
+@click.option("--cursor", type=POSITION, metavar="N", help="Go on after this one.")
 @for_people
 @reaching
 def incident_list(reach: Reach, only_open: bool, limit: int, **which: Any) -> None:

@@ -12,7 +12,7 @@ from contextlib import closing
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from covey.app.opening import engine_of, run_dir, store_path
+from covey.app.opening import engine_of, has_store, run_dir, store_path
 from covey.app.starting import addresses, as_started, running_node
 from covey.base import token_file
 from covey.base.ids import Ids
@@ -170,11 +170,6 @@ def _store_time(engine: Engine) -> float:
         tx = reader.begin()
         reader.end()
         return tx.now
-
-
-def has_store(settings: Settings) -> bool:
-    """Whether there is a store to look at; an embedded one is made by the first `covey up` or `covey send`."""
-    return bool(settings.store) or store_path(settings).exists()
 
 
 def store(settings: Settings) -> Iterator[Finding]:

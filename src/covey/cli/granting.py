@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from covey.agents import restarting, roster, tokens
+from covey.agents import roster, tokens
 from covey.agents.model import THE_OPERATOR
-from covey.app.opening import open_store, prepare
+from covey.app.opening import open_store, prepare, want_store
 from covey.app.tokens import tokens_of
 from covey.base import token_file
 from covey.base.errors import NotFound
@@ -16,6 +16,7 @@ from covey.base.settings import Settings
 from covey.cli.options import Named, here, nearest
 from covey.cli.output import print_json
 from covey.cli.reach import Reach
+from covey.nodes import restarting
 from covey.store import Transaction
 
 
@@ -29,6 +30,7 @@ def token_command() -> None:
 @here
 def token_show(reach: Reach, name: str) -> None:
     """Print a token. Keep it secret: whoever has it can act as that agent."""
+    want_store(reach.settings)
     token = reach.run(all_tokens(reach.settings, name))[name]
     print_json({"name": name, "token": token}) if reach.as_json else click.echo(token)
 
@@ -38,9 +40,13 @@ def token_show(reach: Reach, name: str) -> None:
 @here
 def token_rotate(reach: Reach, name: str) -> None:
     """Make a new token. The old one opens nothing any more; an agent that runs is started anew with the new one."""
-    reach.run(_rotate(reach.settings, name))
-    done = {"name": name, "rotated": True}
-    print_json(done) if reach.as_json else click.echo(f"{name} has a new token; `covey token show {name}` prints it")
+    why_not = reach.run(_rotate(reach.settings, name))
+    if reach.as_json:
+        print_json({"name": name, "rotated": True} | ({"detail": why_not} if why_not else {}))
+        return
+    click.echo(f"{name} has a new token; `covey token show {name}` prints it")
+    if why_not:
+        click.echo(f"nothing was started anew: {why_not}")
 
 
 async def all_tokens(settings: Settings, name: str) -> dict[str, str]:
@@ -60,19 +66,21 @@ async def all_tokens(settings: Settings, name: str) -> dict[str, str]:
     return found
 
 
-async def _rotate(settings: Settings, name: str) -> None:
+async def _rotate(settings: Settings, name: str) -> str:
+    """Why the agent's process is not started anew with it; empty if it is, or if the name is no agent's."""
     await all_tokens(settings, name)
     store = open_store(settings)
     try:
         token = token_file.rotate(Path(settings.data_dir), name)
-        await store.write(rotated, name, tokens.hash_of(token))
+        return await store.write(rotated, name, tokens.hash_of(token))
     finally:
         await store.close()
 
 
-def rotated(tx: Transaction, name: str, token_hash: str) -> None:
-    """The store knows the new token, and the agent's process is to start anew with it."""
+def rotated(tx: Transaction, name: str, token_hash: str) -> str:
+    """The store knows the new token, and the agent's process is to start anew with it; why not, where nobody would do that."""
     tokens.put(tx, name, token_hash)
     agent = roster.seek(tx, name)
-    if agent is not None and agent.removed_at is None:
-        restarting.ask(tx, name, THE_OPERATOR, "its token was rotated")
+    if agent is None or agent.removed_at is not None:
+        return ""
+    return restarting.ask_if_any_would(tx, name, THE_OPERATOR, "its token was rotated")

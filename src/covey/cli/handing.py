@@ -8,7 +8,7 @@ import click
 
 from covey.base import wire
 from covey.base.errors import Invalid, TooLarge
-from covey.cli.options import SECONDS, Named, as_agent, for_people, from_cursor, reaching, words_of
+from covey.cli.options import SECONDS, Named, Number, as_agent, for_people, from_cursor, reaching, words_of
 from covey.cli.output import Ended, ago, clock, coloured, print_json, safe, table
 from covey.cli.reach import Reach
 from covey.client.request import part
@@ -27,7 +27,7 @@ def handoff_command() -> None:
 @as_agent
 @click.option("--reason", default="", metavar="TEXT")
 @click.option("--state", "state", metavar="JSON", help="Where the work stands, as a JSON object; `-` reads it from standard input.")
-@click.option("--progress", type=click.FloatRange(0, 1), metavar="SHARE", help="How much of it is done, 0 to 1.")
+@click.option("--progress", type=Number(0, 1), metavar="SHARE", help="How much of it is done, 0 to 1.")
 @click.option("--note", "notes", multiple=True, metavar="TEXT", help="What TO is to remember; as often as you like.")
 @click.option("--deadline", type=SECONDS, metavar="SECONDS", help="It goes back after so long; ten minutes if not given.")
 @click.option("--wait", is_flag=True, help="Wait until it is answered; exit code 0 only if it is accepted.")

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from covey.app.opening import engine_of, open_store, prepare
+from covey.app.opening import engine_of, has_store, open_store, prepare, want_store
 from covey.base.errors import Conflict, Misconfigured
 from covey.cli import archiving, removing
-from covey.cli.examining import CHECKS, has_store
+from covey.cli.examining import CHECKS
 from covey.cli.findings import Finding, checked, of_config
 from covey.cli.options import Named, here
 from covey.cli.output import Ended, Progress, coloured, print_json, table
@@ -84,6 +84,7 @@ def db_migrate(reach: Reach) -> None:
 @here
 def db_check(reach: Reach) -> None:
     """Read the whole store and see if it is sound. Exit code 1 if it is not."""
+    want_store(reach.settings)
     with Progress(as_json=reach.as_json) as progress:
         progress.say("reading the store")
         upkeep.check(engine_of(reach.settings), progress.part)
@@ -95,6 +96,7 @@ def db_check(reach: Reach) -> None:
 @here
 def db_backup(reach: Reach, file: Path) -> None:
     """Write the store alone to FILE. The fleet may run; `covey backup` takes tokens and configuration too."""
+    want_store(reach.settings)
     file = file.absolute()
     with Progress(as_json=reach.as_json) as progress:
         progress.say("copying the store")
@@ -107,6 +109,7 @@ def db_backup(reach: Reach, file: Path) -> None:
 @here
 def db_vacuum(reach: Reach) -> None:
     """Give unused room back to the disk. The fleet may run."""
+    want_store(reach.settings)
     with Progress(as_json=reach.as_json) as progress:
         progress.say("giving room back")
         upkeep.vacuum(engine_of(reach.settings), progress.part)
@@ -118,6 +121,7 @@ def db_vacuum(reach: Reach) -> None:
 @here
 def backup_command(reach: Reach, file: Path) -> None:
     """Write store, tokens, archive and covey.toml to one FILE, while the fleet runs. It holds secrets: it is readable by you alone."""
+    want_store(reach.settings)
     with Progress(as_json=reach.as_json) as progress:
         progress.say("copying the store")
         made = reach.run(archiving.backup(reach.settings, reach.file, file.absolute(), progress.part))
@@ -178,6 +182,7 @@ async def _import(reach: Reach, folder: Path, progress: Progress) -> Any:
 @here
 def export_command(reach: Reach, folder: Path) -> None:
     """Write all there is, with its history, into a new folder of JSON files; `covey import` takes it in again."""
+    want_store(reach.settings)
     with Progress(as_json=reach.as_json) as progress:
         counts = reach.run(_export(reach, folder.absolute(), progress))
     if reach.as_json:

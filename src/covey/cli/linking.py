@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from covey.cli.options import Named, as_agent, for_people, reaching
+from covey.cli.options import POSITION, Named, Number, Whole, as_agent, for_people, reaching
 from covey.cli.output import clock, coloured, print_json, safe, table
 from covey.cli.reach import Reach
 from covey.client.request import part
@@ -19,9 +19,9 @@ ENDPOINTS = click.Choice(["http", "mcp", "a2a", "hook"])
 def _limits(command: F) -> F:
     """The options that say what is different about a link."""
     options = (
-        click.option("--messages", type=int, metavar="N", help="So many in each direction and window: 1 to 500, usually 30."),
-        click.option("--hours", type=int, metavar="H", help="The length of the window: 1 to 168, usually 6."),
-        click.option("--debounce", type=float, metavar="SECONDS", help="How far two messages must be apart: 0 to 60, usually 5."),
+        click.option("--messages", type=Whole(1, 500), metavar="N", help="So many in each direction and window: 1 to 500, usually 30."),
+        click.option("--hours", type=Whole(1, 168), metavar="H", help="The length of the window: 1 to 168, usually 6."),
+        click.option("--debounce", type=Number(0, 60), metavar="SECONDS", help="How far two messages must be apart: 0 to 60, usually 5."),
         click.option("--limits", type=click.Choice(["on", "off"]), help="off lifts quota and debounce on this link."),
         click.option("--flag", metavar="WORD", help="Stand behind this feature flag; an empty one is none."),
         click.option(
@@ -155,7 +155,7 @@ def deferred_command() -> None:
 @deferred_command.command("list", epilog="Example: covey deferred list --from coder")
 @as_agent
 @for_people
-@click.option("--cursor", type=int, metavar="N", help="Go on after this one.")
+@click.option("--cursor", type=POSITION, metavar="N", help="Go on after this one.")
 @reaching
 def deferred_list(reach: Reach, by: str | None, limit: int, cursor: int | None) -> None:
     """Mail that waits for credit, oldest first."""

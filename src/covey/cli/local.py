@@ -11,14 +11,16 @@ import logging
 import os
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 from urllib.parse import unquote
 
 import msgspec
 
-from covey.app.opening import open_store, prepare
+from covey.app.opening import has_store, open_store, prepare
 from covey.app.tokens import tokens_of
-from covey.base import tracing
+from covey.base import token_file, tracing
 from covey.base.errors import NotFound
 from covey.base.settings import Settings
 from covey.cli.ending import debugging, write_trace
@@ -52,22 +54,44 @@ PARTS = (
 class Local:
     """An open store with as much of the API on it as is called."""
 
-    def __init__(self, door: FleetDoor, tokens: dict[str, str]) -> None:
+    def __init__(self, door: FleetDoor, tokens: dict[str, str], passing: TemporaryDirectory[str] | None = None) -> None:
         self._door = door
         self._tokens = tokens
+        self._passing = passing
         self._log = _Log()
         logging.getLogger().addHandler(self._log)
 
     @classmethod
-    async def open(cls, settings: Settings) -> Self:
-        """Open the store; a fleet that was never started gets its agents and tokens."""
+    async def open(cls, settings: Settings, *, making: bool) -> Self:
+        """Open the store. A fleet that was never started gets agents and tokens: to stay if `making`, else in a folder that goes with this.
+
+        Raises:
+            NotFound: What only reads finds a fleet on a server, and none of its tokens here.
+        """
+        if making or has_store(settings):
+            return await cls._opened(settings, making=making)
+        passing = TemporaryDirectory(prefix="covey-")
+        try:
+            return await cls._opened(msgspec.structs.replace(settings, data_dir=passing.name), making=True, passing=passing)
+        except BaseException:
+            passing.cleanup()
+            raise
+
+    @classmethod
+    async def _opened(cls, settings: Settings, *, making: bool, passing: TemporaryDirectory[str] | None = None) -> Self:
         store = open_store(settings)
         try:
+            if not making:
+                _want_tokens(settings)
             await prepare(store, settings)
-            return cls(FleetDoor(store=store, settings=settings), await tokens_of(store, settings))
+            return cls(FleetDoor(store=store, settings=settings), await tokens_of(store, settings), passing)
         except BaseException:
             await store.close()
             raise
+
+    def is_over(self, settings: Settings, *, making: bool) -> bool:
+        """Whether this was a fleet in passing, and there is or is to be one that stays."""
+        return self._passing is not None and (making or has_store(settings))
 
     async def call(self, method: str, target: str, raw: bytes, by: str) -> tuple[int, bytes]:
         """One request as the operator or an agent; status and body of the answer.
@@ -112,6 +136,18 @@ class Local:
         """Close the store."""
         logging.getLogger().removeHandler(self._log)
         await self._door.store.close()
+        if self._passing is not None:
+            self._passing.cleanup()
+
+
+def _want_tokens(settings: Settings) -> None:
+    """Go on only if the tokens of a fleet on a server are here: new ones would take the place of those that it goes by."""
+    if settings.store and not token_file.read(Path(settings.data_dir)):
+        raise NotFound(
+            f"{settings.data_dir} has no tokens of the fleet in {settings.store.split('@')[-1]}: copy {token_file.NAME} here from where "
+            "it runs, or reach it by --url; the first `covey up` of a new fleet makes them.",
+            field="--dir",
+        )
 
 
 def operations_at(path: str) -> Sequence[Operation[Any, Any]]:

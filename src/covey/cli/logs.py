@@ -6,7 +6,7 @@ import click
 
 from covey.base.clock import SystemClock
 from covey.base.errors import Unknown
-from covey.cli.options import here, nearest
+from covey.cli.options import Whole, here, nearest
 from covey.cli.output import print_json, safe
 from covey.cli.reach import Reach
 from covey.files.logs import follow, log_of, tail
@@ -15,7 +15,7 @@ from covey.files.logs import follow, log_of, tail
 @click.command(epilog="Example: covey logs coder -f")
 @click.argument("agent")
 @click.option("-f", "--follow", "going_on", is_flag=True, help="Go on as lines come.")
-@click.option("--lines", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@click.option("--lines", type=Whole(1, 10_000), metavar="N", default=50, show_default=True)
 @click.option("--output", is_flag=True, help="What its process printed, instead of what happened to it.")
 @here
 def logs_command(reach: Reach, agent: str, going_on: bool, lines: int, output: bool) -> None:

@@ -61,7 +61,7 @@ def _options(*, url: bool, hidden: bool) -> list[Callable[[F], F]]:
             "--dir", "home", type=folder, envvar="COVEY_DIR", hidden=hidden, help="The fleet's folder; the current one if not given."
         ),
         click.option("--config", type=file, hidden=hidden, help="Another file than covey.toml."),
-        click.option("--base-port", type=click.IntRange(1, 64000), hidden=hidden, help="The console's port; agents' ports follow."),
+        click.option("--base-port", type=Whole(1, 64000), metavar="N", hidden=hidden, help="The console's port; agents' ports follow."),
     ]
     if url:
         told = "Reach a fleet elsewhere by its API, as http://host:8000; its token in COVEY_TOKEN."
@@ -99,27 +99,56 @@ def _with_reach(command: F) -> F:
 
 
 as_agent = click.option("--from", "by", metavar="AGENT", help="Act as this agent, by its token; the operator if not given.")
-for_people = click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="So many at most.")
-from_cursor = click.option("--cursor", type=click.IntRange(min=0), help="Go on after this one.")
 
 
-class Seconds(click.FloatRange):
-    """A number of seconds, finite and not negative."""
+class Whole(click.IntRange):
+    """A whole number within bounds; what is wrong is told with what may be given."""
 
-    name = "seconds"
+    name = "whole number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(_not_allowed(value, self), param, ctx)
+
+
+class Number(click.FloatRange):
+    """A finite number within bounds; what is wrong is told with what may be given. NaN, which compares as nothing, is wrong too."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        try:
+            found = super().convert(value, param, ctx)
+        except click.BadParameter:
+            found = math.nan
+        if not math.isfinite(found):
+            self.fail(_not_allowed(value, self), param, ctx)
+        return found
+
+
+class Seconds(Number):
+    """A number of seconds, finite and not negative, a year at most."""
+
+    name = "number of seconds"
 
     def __init__(self, *, above: float = 0.0) -> None:
         super().__init__(min=above, max=366 * 86400.0)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number; NaN, which compares as nothing, is refused too."""
-        found = super().convert(value, param, ctx)
-        if math.isnan(found):
-            self.fail("nan is no number of seconds.", param, ctx)
-        return found
+
+def _not_allowed(given: Any, kind: Whole | Number) -> str:
+    most = f"to {kind.max:,}".removesuffix(".0") if kind.max is not None else "on"
+    return f"{str(given)[:60]!r} is no {kind.name} from {kind.min:,} {most}."
 
 
 SECONDS = Seconds()
+POSITION = Whole(0)
+"""Where a list goes on."""
+for_people = click.option("--limit", type=Whole(1, 200), metavar="N", default=50, show_default=True, help="So many at most.")
+from_cursor = click.option("--cursor", type=POSITION, metavar="N", help="Go on after this one.")
 
 
 def words_of(text: str) -> str:

@@ -96,7 +96,7 @@ class Reach:
         if self._url:
             status, answer = self._over_there().call(method, target, raw, by, patience_s)
         else:
-            status, answer = self.run(self._in_here().call(method, target, raw, by or "operator"))
+            status, answer = self.run(self._in_here(making=method != "GET").call(method, target, raw, by or "operator"))
         found = _decoded(answer, status)
         if status >= 400:
             raise Refused(found if "code" in found else Failed(f"{target} was answered with HTTP status {status}.").problem())
@@ -158,11 +158,15 @@ class Reach:
             self._runner = asyncio.Runner()
         return self._runner.run(step)
 
-    def _in_here(self) -> Any:
+    def _in_here(self, *, making: bool = False) -> Any:
+        """The API in this process. What only reads makes no fleet where there is none; one that was made meanwhile is seen."""
+        if self._local is not None and self._local.is_over(self.settings, making=making):
+            self.run(self._local.close())
+            self._local = None
         if self._local is None:
             from covey.cli.local import Local  # noqa: PLC0415 - only a fleet on this machine is reached by the API itself
 
-            self._local = self.run(Local.open(self.settings))
+            self._local = self.run(Local.open(self.settings, making=making))
         return self._local
 
     def _over_there(self) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from covey.cli.options import Named, reaching
+from covey.cli.options import POSITION, Named, Whole, reaching
 from covey.cli.output import clock, print_json, safe, table
 from covey.cli.reach import Reach
 from covey.client.request import part
@@ -23,9 +24,11 @@ class Moment(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Unix seconds."""
         try:
-            return float(value)
+            at = float(value)
         except ValueError:
-            pass
+            at = math.nan
+        if math.isfinite(at):
+            return at
         try:
             moment = datetime.fromisoformat(str(value))
         except ValueError:
@@ -66,8 +69,8 @@ def context_show(reach: Reach, agent: str, whole: bool) -> None:
 @click.option("--id", "ident", metavar="ID", help="An entry, all that a summary stands for, or what came of a message or task.")
 @click.option("--since", type=Moment(), metavar="TIME", help="Made at or after this time.")
 @click.option("--until", type=Moment(), metavar="TIME", help="Made at or before this time.")
-@click.option("--limit", type=click.IntRange(1, 200), default=20, show_default=True, metavar="N", help="So many at most.")
-@click.option("--cursor", type=int, metavar="N", help="Go on where the last page ended.")
+@click.option("--limit", type=Whole(1, 200), default=20, show_default=True, metavar="N", help="So many at most.")
+@click.option("--cursor", type=POSITION, metavar="N", help="Go on where the last page ended.")
 @click.option("--whole", is_flag=True, help="Print each entry whole.")
 @reaching
 def context_recall(reach: Reach, agent: str, text: str | None, ident: str | None, whole: bool, **words: Any) -> None:

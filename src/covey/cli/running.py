@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from covey.cli.options import as_agent, reaching
+from covey.cli.options import Number, as_agent, reaching
 from covey.cli.output import ago, begin_screen, clock, coloured, print_json, print_json_line, safe, table
 from covey.cli.reach import Reach
 from covey.client.request import part
@@ -22,7 +22,7 @@ WATCH_S = 2.0
     "every_s",
     is_flag=False,
     flag_value=WATCH_S,
-    type=click.FloatRange(min=0.5, max=3600),
+    type=Number(min=0.5, max=3600),
     metavar="[SECONDS]",
     help=f"Again and again, each {WATCH_S:g} s if not said, until Ctrl-C.",
 )

@@ -18,7 +18,7 @@ from covey.app.groups import CONSOLE, GATEWAY, own_ports
 from covey.app.node_spec import node_spec
 from covey.app.opening import run_dir
 from covey.app.starting import Address, addresses, budgets_of, check_ports, down, look, make_ready, running_node, wait_ready
-from covey.base.errors import Failed, Misconfigured, Unknown
+from covey.base.errors import Conflict, Failed, Misconfigured, Unknown
 from covey.base.markers import marker
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.processes import Identity
@@ -26,7 +26,7 @@ from covey.base.progress import Tell
 from covey.base.settings import Settings
 from covey.cli.applying import in_its_light, refuse_leavers, undone
 from covey.cli.budgeting import NAMES, told
-from covey.cli.options import here, listed, nearest
+from covey.cli.options import Whole, here, listed, nearest
 from covey.cli.output import Progress, coloured, print_json, table
 from covey.cli.reach import Reach
 from covey.nodes.spawner import ExecSpawner
@@ -144,6 +144,10 @@ def one_agent(reach: Reach, name: str, port: int | None) -> int:
     agent = settings.agent(name)
     if agent is None:
         raise Unknown(f"there is no agent {name!r}; {nearest(name, [each.id for each in settings.agents])}", field="agent")
+    if agent.brain.kind == "external":
+        raise Conflict(
+            f"{name} is external: it has no process of ours. Its own session joins the fleet: `covey join`, or its client.", field="agent"
+        )
     made_ready(settings)
     if port is not None and port != agent.port:
         agents = tuple(msgspec.structs.replace(each, port=port) if each.id == name else each for each in settings.agents)
@@ -188,7 +192,7 @@ def be_gateway(reach: Reach) -> int:
 
 @click.command(epilog="Example: AGENT_ID=coder PORT=8002 covey agent")
 @click.argument("name", required=False, envvar="AGENT_ID", metavar="[AGENT]")
-@click.option("--port", type=click.IntRange(1, 65535), envvar="PORT", help="Another port than the settings give.")
+@click.option("--port", type=Whole(1, 65535), metavar="N", envvar="PORT", help="Another port than the settings give.")
 @here
 def agent_command(reach: Reach, name: str | None, port: int | None) -> int:
     """One agent alone, as containers run them; its name may come from AGENT_ID, its port from PORT."""
@@ -205,7 +209,7 @@ def controller_command(reach: Reach) -> int:
 
 
 @click.command(epilog="Example: PORT=8000 covey console")
-@click.option("--port", type=click.IntRange(1, 65535), envvar="PORT", help="Another port than the settings give.")
+@click.option("--port", type=Whole(1, 65535), metavar="N", envvar="PORT", help="Another port than the settings give.")
 @here
 def console_command(reach: Reach, port: int | None) -> int:
     """The API and the console's pages alone; its port may come from PORT."""
@@ -214,7 +218,7 @@ def console_command(reach: Reach, port: int | None) -> int:
 
 
 @click.command(epilog="Example: PORT=8900 covey gateway")
-@click.option("--port", type=click.IntRange(1, 65534), envvar="PORT", help="Another port than the settings give.")
+@click.option("--port", type=Whole(1, 65534), metavar="N", envvar="PORT", help="Another port than the settings give.")
 @here
 def gateway_command(reach: Reach, port: int | None) -> int:
     """The gateway alone: MCP and A2A for all agents, as far as their extras are installed; its port may come from PORT."""

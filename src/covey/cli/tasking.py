@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from covey.cli.mailing import PRIORITIES
-from covey.cli.options import SECONDS, Named, as_agent, for_people, from_cursor, listed, reaching, words_of
+from covey.cli.options import SECONDS, Named, Whole, as_agent, for_people, from_cursor, listed, reaching, words_of
 from covey.cli.output import Ended, ago, clock, coloured, print_json, print_json_line, safe, table
 from covey.cli.reach import Reach
 from covey.client.request import part
@@ -39,7 +39,7 @@ def task_command() -> None:
 @click.option("--dedupe-key", "dedupeKey", metavar="KEY", help="While a task of this key is open, it is the answer.")
 @click.option("--project", "projectId", metavar="NAME")
 @click.option("--approval", is_flag=True, help="Wait until the operator approves.")
-@click.option("--max-attempts", "maxAttempts", type=int)
+@click.option("--max-attempts", "maxAttempts", type=Whole(1, 100), metavar="N")
 @click.option("--delay", type=SECONDS, metavar="SECONDS", help="Not before so many seconds.")
 @click.option("--deadline", type=SECONDS, metavar="SECONDS", help="Failed if it still waits after so many seconds.")
 @click.option("--wait", is_flag=True, help="Wait until it has ended; exit code 0 only if it is done.")
@@ -235,7 +235,7 @@ def why_command(reach: Reach, ident: str) -> None:
 @click.option("--since", metavar="SEQ", help="After this event, 0 for the oldest that is kept; the last 50 if not given.")
 @click.option("--kind", metavar="KIND", help="Only this kind, or `task.` for all of tasks.")
 @click.option("--agent", metavar="AGENT", help="Only what concerns this agent.")
-@click.option("--limit", type=click.IntRange(1, 1000), help="So many; 200 after --since, the last 50 without.")
+@click.option("--limit", type=Whole(1, 1000), metavar="N", help="So many; 200 after --since, the last 50 without.")
 @reaching
 def events_command(reach: Reach, follow: bool, since: str | None, limit: int | None, **which: Any) -> None:
     """What happened in the fleet last, in order. With --json and -f it is a line of JSON for each event."""

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from covey.cli.mailing import PRIORITIES
-from covey.cli.options import SECONDS, Named, as_agent, for_people, from_cursor, listed, reaching, words_of
+from covey.cli.options import SECONDS, Named, Whole, as_agent, for_people, from_cursor, listed, reaching, words_of
 from covey.cli.output import Ended, Progress, ago, coloured, print_json, safe, table
 from covey.cli.reach import Reach
 from covey.client.request import part
@@ -43,7 +43,7 @@ def team_command() -> None:
 @click.option("--part", "parts", multiple=True, metavar="TEXT", help="A part of it; give it once for each.")
 @click.option("--capability", metavar="NAME", help="What its workers must be capable of.")
 @click.option("--not-strict", is_flag=True, help="Have others do what nobody is capable of.")
-@click.option("--span", type=click.IntRange(1, 100), metavar="N", help="So many workers are under one supervisor; 5 if not given.")
+@click.option("--span", type=Whole(1, 100), metavar="N", help="So many workers are under one supervisor; 5 if not given.")
 @click.option("--priority", type=PRIORITIES)
 @click.option("--project", "projectId", metavar="NAME")
 @click.option("--estimate", "estimatedSeconds", type=SECONDS, metavar="SECONDS", help="How long a part takes.")

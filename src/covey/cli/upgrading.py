@@ -12,12 +12,11 @@ import msgspec
 
 from covey.app import outer
 from covey.app.node_spec import node_spec
-from covey.app.opening import engine_of, open_store
+from covey.app.opening import engine_of, open_store, want_store
 from covey.app.starting import down, running_node, wait_ready
-from covey.base.errors import Failed, NotFound
+from covey.base.errors import Failed
 from covey.base.settings import Settings
 from covey.cli import archiving
-from covey.cli.examining import has_store
 from covey.cli.options import here
 from covey.cli.output import Progress, print_json
 from covey.cli.reach import Reach
@@ -45,8 +44,7 @@ def upgrade_command(reach: Reach) -> None:
 
     Run it after the new version was installed. Mail and tasks wait meanwhile; running work goes back to its queue first.
     """
-    if not has_store(reach.settings):
-        raise NotFound(f"there is no fleet in {reach.settings.data_dir} yet; `covey up` makes one of this version.")
+    want_store(reach.settings)
     reach.flag(**{name: value for name, value in outer.given(reach.settings).items() if reach.flags.get(name) is None})
     with Progress(as_json=reach.as_json) as progress:
         made = _upgrade(reach, reach.settings, progress)

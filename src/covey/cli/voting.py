@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from covey.cli.options import SECONDS, Named, as_agent, for_people, from_cursor, listed, reaching, words_of
+from covey.cli.options import SECONDS, Named, Number, Whole, as_agent, for_people, from_cursor, listed, reaching, words_of
 from covey.cli.output import Ended, clock, coloured, print_json, safe, table
 from covey.cli.reach import Reach
 from covey.client.request import part
@@ -25,15 +25,13 @@ def vote_command() -> None:
 @click.argument("topic")
 @click.option("--voters", required=True, metavar="A,B,…", help="Who votes.")
 @click.option("--option", "options", multiple=True, required=True, metavar="TEXT", help="What may be chosen; give it once for each.")
-@click.option("--quorum", type=click.IntRange(0), default=0, metavar="N", help="So many must have chosen.")
+@click.option("--quorum", type=Whole(0), default=0, metavar="N", help="So many must have chosen.")
 @click.option("--deadline", "deadline_s", type=SECONDS, default=3600.0, show_default=True, metavar="SECONDS", help="It lasts no longer.")
-@click.option("--expertise", multiple=True, type=(str, float), metavar="AGENT FACTOR", help="An agent's weight, 1 if not given.")
+@click.option("--expertise", multiple=True, type=(str, Number(0)), metavar="AGENT FACTOR", help="An agent's weight, 1 if not given.")
 @click.option(
     "--tie", type=click.Choice(["none", "decider", "revote"]), default="none", show_default=True, help="decider: the lead decides."
 )
-@click.option(
-    "--debate", type=click.IntRange(0, 5), default=0, metavar="N", help="So many more rounds, each after the arguments were shown."
-)
+@click.option("--debate", type=Whole(0, 5), default=0, metavar="N", help="So many more rounds, each after the arguments were shown.")
 @click.option("--id", "vote_id", metavar="ID", help="Your own id; opened twice it is stored once.")
 @click.option("--wait", is_flag=True, help="Wait until it is closed; exit code 0 only if it is decided.")
 @as_agent
@@ -61,7 +59,7 @@ def vote_open(reach: Reach, topic: str, voters: str, by: str | None, wait: bool,
 @click.argument("ident", metavar="ID")
 @click.argument("option", required=False)
 @click.option("--abstain", is_flag=True, help="Choose none of them.")
-@click.option("--confidence", type=float, default=1.0, show_default=True, metavar="SHARE", help="How sure, 0 to 1.")
+@click.option("--confidence", type=Number(0, 1), default=1.0, show_default=True, metavar="SHARE", help="How sure, 0 to 1.")
 @click.option("--argument", default="", metavar="TEXT", help="Why; the others see it when the round is over.")
 @as_agent
 @reaching

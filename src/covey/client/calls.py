@@ -92,9 +92,9 @@ def search(text: str, *, limit: int = 50) -> Request[Page[Message]]:
 # agents
 
 
-def agents() -> Request[Page[AgentState]]:
-    """All agents with their states."""
-    return asking(Page[AgentState], "/api/v1/agents")
+def agents(*, limit: int | None = None, cursor: str | None = None) -> Request[Page[AgentState]]:
+    """Agents with their states, in the fleet's order: all of them, or so many."""
+    return asking(Page[AgentState], "/api/v1/agents", limit=limit, cursor=cursor)
 
 
 def agent(name: str) -> Request[AgentState]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from covey.console.shown import LAST, plain, span
+from covey.base.clock import LAST_DATE
+from covey.console.shown import plain, span
 from covey.store.events import Event
 
 WORDS = 160
@@ -64,7 +65,7 @@ def short(value: Any) -> str:
         return " ".join(short(each) for each in value[:8])
     if isinstance(value, Mapping):
         return ", ".join(f"{plain(name, 60)}: {short(each)}" for name, each in list(value.items())[:8])
-    if isinstance(value, float) and MOMENTS <= value <= LAST:
+    if isinstance(value, float) and MOMENTS <= value <= LAST_DATE:
         return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S} UTC"
     if isinstance(value, float):
         return f"{value:.3f}".rstrip("0").rstrip(".")

@@ -9,14 +9,14 @@ from typing import Any
 
 from markupsafe import Markup
 
+from covey.base.clock import LAST_DATE
+
 LONGEST = 20_000
 """No text is shown with more characters than this, wherever it stands."""
 _UNFIT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Control characters, what turns the direction of text around, and what nobody sees."""
-LAST = 253_402_300_799.0
-"""The end of the year 9999: what comes after has no date."""
 _UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
@@ -47,7 +47,7 @@ def when(at: float | None, empty: str = "never") -> Markup | str:
     """A moment; the page shows it in the reader's time zone, and how long ago it was."""
     if at is None:
         return empty
-    if not 0 <= at <= LAST:
+    if not 0 <= at <= LAST_DATE:
         return f"Unix time {at:.0f}"
     moment = datetime.fromtimestamp(at, UTC)
     iso, text = moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -40,7 +40,7 @@ def save(tx: Transaction, agent: str, *, item: str, outcome: str, summary: str, 
     tidy(tx, agent, max_tokens)
     recheck(tx, agent, max_tokens)
     said = shortened(" ".join(summary.split()), SUMMARY_CHARS)
-    tx.run(SAVE, agent=agent, now=tx.now, run_id=run_id, item=item, outcome=outcome, summary=said, size=size_of(tx, agent))
+    tx.run(SAVE, agent=agent, now=tx.now, run_id=run_id, item=item, outcome=outcome, summary=said)
 
 
 def load(tx: Transaction, agent: str) -> Checkpoint | None:

@@ -41,8 +41,10 @@ def tidy(tx: Transaction, agent: str, max_tokens: int) -> Compressed | None:
     """Move on what has grown old: after two hours into summaries, after a day out of sight (C2). None if it was not time to look."""
     tx.lock("mailbox", agent)
     oldest = tx.one(OLDEST_RAW, agent=agent)
+    if oldest is None or oldest.at is None or oldest.at > tx.now - HOT_S:
+        return None
     known = state(tx, agent)
-    if oldest is None or oldest.at is None or oldest.at > tx.now - HOT_S or (known is not None and tx.now - known.tidied_at < TIDY_S):
+    if known is not None and tx.now - known.tidied_at < TIDY_S:
         return None
     begin(tx, agent)
     step = Compression(tx, agent, max_tokens, 0)

@@ -14,7 +14,7 @@ KEY = "covey.incoming"
 """Where it stands in the ASGI scope."""
 BODY_S = 30.0
 """A body must have come within so long."""
-DRAIN_BYTES = 4 * REQUEST_BYTES
+DRAIN_BYTES = 64 * REQUEST_BYTES
 DRAIN_S = 2.0
 """So much of a refused body is read away, so that the answer reaches its sender; then the connection is closed."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from covey.doors import bodies
 from covey.doors.answer import JSON, Answer, Stream
 from covey.doors.bodies import Disconnected
 from covey.doors.door import FleetDoor
-from covey.doors.impatience import ABORT
+from covey.doors.impatience import CLOSING
 from covey.store import Transaction, answered
 
 if TYPE_CHECKING:
@@ -35,8 +34,6 @@ B = TypeVar("B")
 
 KEY = "covey.call"
 """Where the call stands in the ASGI scope."""
-SEND_S = 30.0
-"""A reader that takes nothing for so long is cut off."""
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,128}")
 _QUERY_FIELDS = 50
 _ALWAYS = [
@@ -194,23 +191,14 @@ class Call(Generic[Q, B]):
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def stream(self, stream: Stream) -> None:
-        """Send the parts as they come, until there are no more or the reader takes none."""
+        """Send the parts as they come, until there are no more or the reader has left."""
         await self._start(Answer(200, b"", stream.media, stream.headers), length=None, close=False)
+        over = self.scope.get(CLOSING, bool)
         async for part in stream.parts:
-            try:
-                async with asyncio.timeout(SEND_S):
-                    await self._send({"type": "http.response.body", "body": part, "more_body": True})
-            except TimeoutError as error:
-                await self._abort()
-                raise Disconnected from error
+            await self._send({"type": "http.response.body", "body": part, "more_body": True})
+            if over():
+                raise Disconnected
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _abort(self) -> None:
-        """Drop a connection whose reader takes nothing: to close it in good order would be to wait for that reader."""
-        abort = self.scope.get(ABORT)
-        if abort is not None:
-            abort()
-            await self.gone()
 
     async def _start(self, answer: Answer, *, length: int | None, close: bool) -> None:
         self.started = True

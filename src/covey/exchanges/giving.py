@@ -117,7 +117,7 @@ def _data(given: Given, thread_id: str | None = None) -> dict[str, object]:
 
 
 def cancel(tx: Transaction, agent: str, task_id: str, by: Caller) -> Exchange:
-    """The exchange, its task cancelled; a running brain is ended within the grace period (K7).
+    """The exchange, its task cancelled; a running brain is ended within the grace (K7).
 
     Raises:
         NotFound: There is none, or it is not the caller's.

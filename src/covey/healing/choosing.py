@@ -1,4 +1,4 @@
-"""Who takes work that its own agent can't do now: a live, able agent with the fewest open tasks (H3, H4).
+"""Who takes work that its own agent can't do now: an able agent with the fewest open tasks (H3, H4, H6).
 
 A paid brain takes over from a paid one only: nothing may cost money because something else broke. The choice is pure.
 """
@@ -10,23 +10,14 @@ from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
-from covey.agents.model import GLOBAL, STALE_S
+from covey.agents.model import STALE_S
 from covey.base.settings import PAID_KINDS
-from covey.brains.rules.doable import would_do
-from covey.store import Transaction, statement
-
-ABLE_NOW = statement(__package__, "able_now")
+from covey.brains.rules.doable import doers
+from covey.store import Transaction
+from covey.tasks import takers
+from covey.tasks.takers import NOBODY, Taker, order
 
 MOST = 64
-
-
-class Candidate(NamedTuple):
-    """An agent that can take work of a capability now, with how many open tasks it has."""
-
-    name: str
-    brain: str
-    place: int
-    tasks: int
 
 
 class Wanted(NamedTuple):
@@ -38,39 +29,28 @@ class Wanted(NamedTuple):
     failed_by: tuple[str, ...] = ()
 
 
-def able_now(tx: Transaction, capability: str | None, alive_s: float = STALE_S) -> list[Candidate]:
-    """Who has the capability and takes work right now (A1a): alive, neither flagged, given up nor behind an open breaker.
-
-    Of each kind of brain those with the fewest open tasks, some dozens at most.
-    """
-    rows = tx.all(ABLE_NOW, queue=f"{GLOBAL}:{capability or 'general'}", alive_after=tx.now - alive_s)
-    kinds: defaultdict[str, list[Candidate]] = defaultdict(list)
-    for row in rows:
-        kinds[row.brain].append(Candidate(row.id, row.brain, row.place, row.tasks))
-    return [each for found in kinds.values() for each in nsmallest(MOST, found, key=lambda each: (each.tasks, each.place))]
+def able_now(tx: Transaction, capability: str | None, alive_s: float = STALE_S) -> list[Taker]:
+    """Who has the capability and takes work right now (A1a): of each kind of brain the best, some dozens at most."""
+    kinds: defaultdict[str, list[Taker]] = defaultdict(list)
+    for each in takers.having(tx, capability, alive_s):
+        if each.ready:
+            kinds[each.brain].append(each)
+    return [each for found in kinds.values() for each in nsmallest(MOST, found, key=order)]
 
 
-def choose(wanted: Wanted, candidates: Sequence[Candidate], taken: Mapping[str, int] | None = None) -> str | None:
+def choose(wanted: Wanted, candidates: Sequence[Taker], taken: Mapping[str, int] = NOBODY) -> str | None:
     """The name of who is best for it, never its owner; None if nobody is able. `taken` is what each has been given since. Pure.
 
-    Whoever failed it comes last.
+    Whoever has no process of ours comes after those who begin at once.
     """
-    more = taken or {}
-    kinds = _kinds_for(wanted, {each.brain for each in candidates})
+    kinds = doers({each.brain for each in candidates}, wanted.description)
+    if wanted.brain not in PAID_KINDS:
+        kinds -= PAID_KINDS
     best = min(
         (each for each in candidates if each.name != wanted.owner and each.brain in kinds),
-        key=lambda each: (
-            wanted.failed_by.count(each.name),
-            each.tasks + more.get(each.name, 0),
-            each.brain != wanted.brain,
-            each.place,
+        key=lambda each: order(
+            each, (each.brain == "external",), yields=each.brain != wanted.brain, more=taken, failed_by=wanted.failed_by
         ),
         default=None,
     )
     return best.name if best is not None else None
-
-
-def _kinds_for(wanted: Wanted, there: set[str]) -> set[str]:
-    """The kinds of brains that may do it."""
-    found = there if wanted.brain in PAID_KINDS else there - PAID_KINDS
-    return {brain for brain in found if would_do(brain, wanted.description)}

@@ -16,11 +16,12 @@ from covey.agents.external import is_away
 from covey.agents.model import STALE_S, THE_SYSTEM, Agent
 from covey.base.settings import AgentSettings
 from covey.healing import incidents
-from covey.healing.choosing import Candidate, Wanted, able_now, choose
+from covey.healing.choosing import Wanted, able_now, choose
 from covey.healing.model import Incident
 from covey.store import Row, Transaction, relaxed, statement
 from covey.store.upkeep import Pruned
 from covey.tasks import changing, reading
+from covey.tasks.takers import Taker
 
 DOWN = statement(__package__, "down")
 AWAY_OUTSIDE = statement(__package__, "away")
@@ -69,7 +70,7 @@ class _Lender:
     def __init__(self, tx: Transaction, alive_s: float) -> None:
         self._tx = tx
         self._alive_s = alive_s
-        self._able: dict[str, list[Candidate]] = {}
+        self._able: dict[str, list[Taker]] = {}
         self._taken: Counter[str] = Counter()
 
     def give(self, name: str) -> int:
@@ -101,7 +102,7 @@ class _Lender:
         self._taken[heir] += 1
         return heir
 
-    def _candidates(self, capability: str | None) -> list[Candidate]:
+    def _candidates(self, capability: str | None) -> list[Taker]:
         key = capability or ""
         if key not in self._able:
             self._able[key] = able_now(self._tx, capability, self._alive_s)

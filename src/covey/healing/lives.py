@@ -71,7 +71,10 @@ def arrive(
     living.arrive(tx, name, node=node, pid=pid, start_ticks=start_ticks, boot_id=boot_id, port=port)
     begins_from = checkpoints.restore(tx, name)
     returned = back(tx, name, f"process {pid} serves", freed=freed, begins_from=begins_from)
-    giving_up.has_brain(tx, name) if no_brain is None else giving_up.gave_up(tx, name, no_brain, "no_brain")
+    if no_brain is None:
+        giving_up.has_brain(tx, name)
+    else:
+        giving_up.gave_up(tx, name, no_brain, "no_brain")
     return returned
 
 

@@ -71,7 +71,7 @@ class Watcher:
         now_short = short_of(before, room)
         if now_short != before:
             words = told(now_short, room)
-            log.warning("this machine is short of %s", words) if now_short else log.warning("this machine has room again")
+            log.warning("this machine %s", f"is short of {words}" if now_short else "has room again")
             agents = await self._store.write(changed, self._node, now_short, words)
             for each in await asyncio.gather(*(self._store.write(self._clean_up, name) for name in agents), return_exceptions=True):
                 if isinstance(each, BaseException):

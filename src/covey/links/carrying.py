@@ -23,6 +23,7 @@ class CarriedState(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
 
     credits: int
     reset_at: float | None = None
+    began_at: float | None = None
     last_at: float | None = None
     last_run: str | None = None
     recent: Recent = ()
@@ -70,7 +71,12 @@ def page(tx: Transaction, after: str = "", limit: int = 200) -> Page:
 def _carried(tx: Transaction, link: Link) -> CarriedLink:
     states = {
         row.sender: CarriedState(
-            credits=row.credits, reset_at=row.reset_at, last_at=row.last_at, last_run=row.last_run, recent=recent_of(row.recent)
+            credits=row.credits,
+            reset_at=row.reset_at,
+            began_at=row.began_at,
+            last_at=row.last_at,
+            last_run=row.last_run,
+            recent=recent_of(row.recent),
         )
         for row in tx.all(STATES_OF, link_id=link.id)
     }
@@ -117,6 +123,7 @@ def _put_state(tx: Transaction, link: Link, sender: str, state: CarriedState | N
         sender=sender,
         credits=left,
         reset_at=state.reset_at,
+        began_at=state.began_at,
         last_at=state.last_at,
         last_run=state.last_run,
         recent=recent,

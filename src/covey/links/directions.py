@@ -39,14 +39,12 @@ def imply(tx: Transaction, link: Link) -> None:
 def keep(tx: Transaction, link_id: str, sender: str, bucket: Bucket, *, run: str | None, recent: Recent) -> None:
     """What is left after a message was accepted just now, and what it was."""
     words = msgspec.json.encode(recent).decode()
-    tx.run(
-        KEEP, link_id=link_id, sender=sender, credits=bucket.credits, reset_at=bucket.reset_at, last_at=tx.now, last_run=run, recent=words
-    )
+    tx.run(KEEP, link_id=link_id, sender=sender, **bucket._asdict(), last_at=tx.now, last_run=run, recent=words)
 
 
 def set_bucket(tx: Transaction, link_id: str, sender: str, bucket: Bucket) -> None:
     """What is left, where nothing new was accepted."""
-    tx.run(SET_BUCKET, link_id=link_id, sender=sender, credits=bucket.credits, reset_at=bucket.reset_at)
+    tx.run(SET_BUCKET, link_id=link_id, sender=sender, **bucket._asdict())
 
 
 def count_protocol(tx: Transaction, one: str, other: str) -> float | None:

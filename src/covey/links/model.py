@@ -12,8 +12,6 @@ import msgspec
 from covey.base.errors import Invalid
 from covey.links.quota import Bucket, Limits
 
-DM = "dm"
-"""The one channel for now."""
 PROTOCOL = "protocol"
 """Where mail of the protocol itself is counted (L12)."""
 MESSAGES = 30
@@ -124,7 +122,7 @@ class Direction(NamedTuple):
         """The direction of a row that begins with the columns of `direction.sql`."""
         standing = _standing(row[:_STANDING])
         link = standing[2]
-        bucket = Bucket(link.messages, None) if row.credits is None else Bucket(row.credits, row.reset_at)
+        bucket = Bucket(link.messages, None) if row.credits is None else Bucket(row.credits, row.reset_at, row.began_at)
         return cls(*standing, bucket, row.last_at, row.last_run, recent_of(row.recent))
 
 

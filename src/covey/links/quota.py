@@ -13,10 +13,11 @@ class Limits(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """What is left in one direction, and when it is full again; None: no window runs."""
+    """What is left in one direction, when it is full again (None: no window runs), and when its window began."""
 
     credits: int
     reset_at: float | None
+    began_at: float | None = None
 
 
 def full(limits: Limits) -> Bucket:
@@ -34,7 +35,7 @@ def spend(bucket: Bucket, limits: Limits, now: float) -> Bucket | None:
     left = effective(bucket, limits, now)
     if left.credits <= 0:
         return None
-    return Bucket(left.credits - 1, left.reset_at if left.reset_at is not None else now + limits.window_s)
+    return left._replace(credits=left.credits - 1) if left.reset_at is not None else Bucket(left.credits - 1, now + limits.window_s, now)
 
 
 def relimited(bucket: Bucket, old: Limits, new: Limits, now: float) -> Bucket:
@@ -43,5 +44,6 @@ def relimited(bucket: Bucket, old: Limits, new: Limits, now: float) -> Bucket:
     if now_left.reset_at is None:
         return full(new)
     left = max(0, min(now_left.credits + max(0, new.messages - old.messages), new.messages))
-    reset_at = now_left.reset_at + min(0.0, new.window_s - old.window_s)
-    return effective(Bucket(left, reset_at), new, now)
+    # A window that was made longer while it ran ends sooner after its start than the limits say. The version before writes no starts.
+    began_at = max(now_left.began_at or 0.0, now_left.reset_at - old.window_s)
+    return effective(Bucket(left, min(now_left.reset_at, began_at + new.window_s), began_at), new, now)

@@ -277,9 +277,3 @@ def ends_of(ident: str) -> tuple[str, str]:
     if len(parts) != 3 or parts[0] != "link" or link_of(parts[1], parts[2]) != ident:
         raise NotFound(f"there is no link {ident[:200]!r}; a link's id is link:A:B, with the names in order.", field="id")
     return parts[1], parts[2]
-
-
-def may_see_agent(tx: Transaction, agent: str, by: Caller) -> bool:
-    """Whether an agent is the caller's: itself, its owner's, or anybody's for the operator."""
-    found = roster.seek(tx, agent)
-    return found is not None and _sees(by, End(agent, found.owner, found.organisation))

@@ -95,7 +95,7 @@ class Desk:
         """The tools of the profile, with the names of who is there."""
         names = [each.id for each in await self.door.store.read(roster.directory)]
         receivers = [name for name in (*names, OPERATOR) if name != self.by.name]
-        return types.ListToolsResult(tools=[shown(tool, names, receivers) for tool in listed(TOOLS, self.profile(ctx))])
+        return types.ListToolsResult(tools=[shown(tool, receivers) for tool in listed(TOOLS, self.profile(ctx))])
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """What comes of a call. The blanket except of a door."""

@@ -18,7 +18,7 @@ def told(result: Any) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=msgspec.to_builtins(result))
 
 
-def shown(tool: Tool[Any], names: list[str], receivers: list[str]) -> types.Tool:
+def shown(tool: Tool[Any], receivers: list[str]) -> types.Tool:
     """A tool as it is listed."""
     hints = types.ToolAnnotations(
         read_only_hint=tool.effect == "reads",
@@ -30,7 +30,7 @@ def shown(tool: Tool[Any], names: list[str], receivers: list[str]) -> types.Tool
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=with_names(tool.input_schema, names, receivers),
+        input_schema=with_names(tool.input_schema, receivers),
         output_schema=tool.output_schema,
         annotations=hints,
     )

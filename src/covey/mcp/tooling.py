@@ -29,12 +29,10 @@ PROFILES: tuple[Profile, ...] = ("reader", "worker", "lead")
 Effect = Literal["reads", "adds", "settles"]
 """reads: nothing changes. adds: something new is stored. settles: something that stood is ended or passed on."""
 
-_AGENT = "covey-agent"
 _RECEIVER = "covey-receiver"
 MOST_NAMES = 64
 """With more agents than this a schema says where to look names up instead of listing them."""
 
-AgentName = Annotated[str, Meta(max_length=128, extra_json_schema={"format": _AGENT})]
 Receiver = Annotated[str, Meta(max_length=129, extra_json_schema={"format": _RECEIVER})]
 Ident = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
 Wait = Annotated[float, Meta(ge=0, le=50, description="seconds to wait for it; 0 looks once")]
@@ -155,17 +153,16 @@ def _inlined(node: Any, defs: dict[str, Any]) -> Any:
     return {key: _inlined(value, defs) for key, value in kept.items()}
 
 
-def with_names(schema: Any, agents: Sequence[str], receivers: Sequence[str]) -> Any:
+def with_names(schema: Any, receivers: Sequence[str]) -> Any:
     """The schema with the names that may be given now, where they are few. Pure."""
     if isinstance(schema, list):
-        return [with_names(each, agents, receivers) for each in schema]
+        return [with_names(each, receivers) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    if schema.get("format") in (_AGENT, _RECEIVER):
-        names = agents if schema["format"] == _AGENT else receivers
+    if schema.get("format") == _RECEIVER:
         rest = {key: value for key, value in schema.items() if key not in ("format", "maxLength")}
-        return {**rest, **({"enum": list(names)} if len(names) <= MOST_NAMES else {"maxLength": 129})}
-    return {key: with_names(value, agents, receivers) for key, value in schema.items()}
+        return {**rest, **({"enum": list(receivers)} if len(receivers) <= MOST_NAMES else {"maxLength": 129})}
+    return {key: with_names(value, receivers) for key, value in schema.items()}
 
 
 def listed(tools: Sequence[Tool[Any]], profile: Profile) -> Iterator[Tool[Any]]:

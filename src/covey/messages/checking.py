@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, get_args
 
 import msgspec
 
+from covey.base.clock import LAST_DATE
 from covey.base.errors import Invalid, TooLarge
 from covey.base.ids import is_id
 from covey.base.wire import check_text, check_value
@@ -75,8 +76,9 @@ def _check_types(draft: Draft) -> None:
         raise Invalid(f"content.data is a {type(content.data).__name__}; give an object.", field="content.data")
     if not isinstance(content.requires_response, bool):
         raise Invalid(f"content.requiresResponse is {content.requires_response!r}; give true or false.", field="content.requiresResponse")
-    for field, number in (("content.deadline", content.deadline), ("timestamp", draft.timestamp), ("expiresAt", draft.expires_at)):
-        check_time(field, number)
+    check_time("timestamp", draft.timestamp)
+    for field, due in (("content.deadline", content.deadline), ("expiresAt", draft.expires_at)):
+        check_due(field, due)
 
 
 def _check_words(content: Content) -> None:
@@ -134,6 +136,13 @@ def check_time(field: str, at: object) -> None:
         return
     if isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
         raise Invalid(f"{field} is {at!r}; give Unix seconds, a finite number.", field=field)
+
+
+def check_due(field: str, at: float | None) -> None:
+    """Refuse what is no point in time, or one that nobody waits for: most often milliseconds."""
+    check_time(field, at)
+    if at is not None and at > LAST_DATE:
+        raise Invalid(f"{field} is {at:g}, which is after the year 9999; give Unix seconds, not milliseconds.", field=field)
 
 
 def check_name(field: str, name: object) -> None:

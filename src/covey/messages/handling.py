@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from covey.agents import breaking, living, roster
-from covey.base.errors import LeaseLost, NotFound
+from covey.base.errors import Conflict, LeaseLost, NotFound
 from covey.base.rings import mail_of
 from covey.base.wire import fit
 from covey.messages.model import MAX_ATTEMPTS, Message, backoff_s
@@ -35,6 +35,12 @@ RIDERS = 20
 RIDER_BYTES = 128 * 1024
 """So much quiet mail rides along with one turn at most; a larger one goes alone."""
 REASON_BYTES = 10_000
+_NOT_BY_HAND = {
+    "seen": "is claimed and not settled; settle it with the token of that claim, or wait for its lease to end.",
+    "dead": "is a dead letter; `covey dead requeue {ident}` tries it again, `covey dead drop {ident}` drops it.",
+    "deferred": "is not delivered yet: it waits for credit of its link.",
+}
+"""Copies that nobody closes by hand, and why."""
 
 
 class Claimed(NamedTuple):
@@ -188,12 +194,6 @@ def lapsed(tx: Transaction, limit: int = 100) -> list[Row]:
     return tx.all(LAPSED, now=tx.now, limit=limit)
 
 
-def free_all(tx: Transaction, agent: str) -> list[Message]:
-    """Free every lease of an agent whose process is known to be gone; each such try counts, the dead letters are the answer (M3, M8)."""
-    reason = "the agent's process ended while its brain was at work"
-    return [dead for row in tx.all(TOKENS_OF, receiver=agent) for dead in failed(tx, agent, row.token, reason)]
-
-
 def expire_due(tx: Transaction, limit: int = 100) -> list[Row]:
     """Close what was not handled before its expiresAt (M9); `sweeping.expire_mail` also tells the senders that waited."""
     expired = [row for row in tx.all(EXPIRED, now=tx.now, limit=limit) if tx.run(EXPIRE, seq=row.seq, now=tx.now)]
@@ -246,16 +246,16 @@ def acknowledge(tx: Transaction, agent: str, ident: str) -> Message:
 
     Raises:
         NotFound: It is not in this mailbox.
-        LeaseLost: A brain is at it right now.
+        Conflict: It is claimed and not settled, it is a dead letter, or it has not been delivered yet.
     """
     row = tx.one(COPY, receiver=agent, message_id=ident)
     if row is None:
-        raise NotFound(f"{agent} has no message {ident!r}; `covey inbox {agent}` lists what is there.", field="id")
-    if row.state == "seen":
-        raise lost(agent)
+        raise NotFound(f"{agent} has no message {ident!r}; `covey inbox {agent}` lists what is there.", field="messageId")
+    if row.state in _NOT_BY_HAND:
+        raise Conflict(f"{agent}'s message {ident} {_NOT_BY_HAND[row.state].format(ident=ident)}", field="messageId")
     if row.state == "delivered":
         token = tx.new_token()
         if tx.run(CLAIM, seq=row.copy_seq, token=token, run_id=None, lease_ends=tx.now, now=tx.now) == 0:
-            raise lost(agent)
+            raise Conflict(f"{agent}'s message {ident} {_NOT_BY_HAND['seen']}", field="messageId")
         handled(tx, agent, token)
     return Message.from_row(tx.one(COPY, receiver=agent, message_id=ident))

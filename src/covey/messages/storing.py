@@ -39,7 +39,11 @@ def store(tx: Transaction, letter: Letter, receivers: list[str], wait_s: float) 
     stored = {name: admission for name, admission in admitted.items() if admission.outcome.stored}
     status, sentence = summed_up(outcomes)
     if stored:
-        _write(tx, letter, stored, outcomes, thread, is_dm, reply, wait_s)
+        deadline = _deadline(tx, letter, wait_s)
+        _write_message(tx, letter, stored, thread, is_dm, reply, deadline)
+        if any(each.status != "delivered" for each in outcomes.values()):
+            tx.run(KEEP_OUTCOMES, id=letter.ident, outcomes=_json(outcomes))
+        _write_copies(tx, letter, stored, reply, deadline)
     _say(tx, letter, outcomes, thread, "message.sent" if stored else "message.refused")
     receipt = Receipt(letter.ident, thread, tx.now, status, sentence, outcomes, note=note_of(reply))
     return Stored(receipt, {name: admission.paused for name, admission in admitted.items() if admission.paused is not None})
@@ -71,19 +75,17 @@ def _answer(tx: Transaction, letter: Letter, outcomes: dict[str, SendOutcome]) -
     return waiting.answer(tx, asked.id, letter.sender, letter.ident)
 
 
-def _write(
+def _write_message(
     tx: Transaction,
     letter: Letter,
     stored: dict[str, Admission],
-    outcomes: dict[str, SendOutcome],
     thread: str,
     is_dm: bool,
     reply: waiting.Reply | None,
-    wait_s: float,
+    deadline: float | None,
 ) -> None:
     draft, checked, asked = letter.draft, letter.checked, letter.asked
     content = draft.content
-    deadline = tx.now + wait_s if content.requires_response and content.deadline is None else content.deadline
     tx.run(
         ADD,
         id=letter.ident,
@@ -111,8 +113,20 @@ def _write(
         origin="protocol" if letter.sender == SYSTEM else letter.sender,
         turns=next(iter(stored.values())).turns,
     )
-    if any(each.status != "delivered" for each in outcomes.values()):
-        tx.run(KEEP_OUTCOMES, id=letter.ident, outcomes=_json(outcomes))
+
+
+def _deadline(tx: Transaction, letter: Letter, wait_s: float) -> float | None:
+    """When its sender gives up waiting for an answer; a wait that names none has `wait_s` (M7)."""
+    content = letter.draft.content
+    return tx.now + wait_s if content.requires_response and content.deadline is None else content.deadline
+
+
+def _write_copies(
+    tx: Transaction, letter: Letter, stored: dict[str, Admission], reply: waiting.Reply | None, deadline: float | None
+) -> None:
+    """A copy for each receiver, who is woken unless it waits for credit."""
+    draft, checked, asked = letter.draft, letter.checked, letter.asked
+    requires_response = draft.content.requires_response
     urgent, sort_key = order_of(checked.priority, tx.now, MESSAGE_LEVEL_S)
     answered = asked.sender if asked is not None and reply in ("first", "late") else None
     for name, admission in stored.items():
@@ -120,7 +134,7 @@ def _write(
             checked.type,
             checked.priority,
             letter.sender,
-            requires_response=content.requires_response,
+            requires_response=requires_response,
             answers=name == answered,
             prompts=letter.prompts,
         )
@@ -133,7 +147,7 @@ def _write(
             not_urgent=urgent,
             sort_key=sort_key,
             expires_at=draft.expires_at,
-            answer_due=deadline if content.requires_response else None,
+            answer_due=deadline if requires_response else None,
             state=admission.state,
             link_id=admission.link_id,
             deliver_at=admission.deliver_at,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from covey.base.target import in_url
+from covey.base.target import authority_of, reached_by
 
 
 async def answers(host: str, port: int, timeout_s: float = 5.0) -> bool:
@@ -23,12 +23,12 @@ async def _status_line(host: str, port: int) -> bytes:
     The connection has SO_REUSEADDR: its own port, which the kernel picks, may be the one that a process of ours is about to bind,
     and would be kept from it for a minute.
     """
-    loop = asyncio.get_running_loop()
+    loop, host = asyncio.get_running_loop(), reached_by(host)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as peer:
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         await loop.sock_connect(peer, (host, port))
-        await loop.sock_sendall(peer, f"GET /health HTTP/1.1\r\nHost: {in_url(host)}:{port}\r\nConnection: close\r\n\r\n".encode())
+        await loop.sock_sendall(peer, f"GET /health HTTP/1.1\r\nHost: {authority_of(host, port)}\r\nConnection: close\r\n\r\n".encode())
         line = b""
         while b"\n" not in line and (more := await loop.sock_recv(peer, 1024)):
             line += more

@@ -24,3 +24,16 @@ def ask(tx: Transaction, name: str, by: Caller, reason: str = "") -> None:
     if not records.any_lives(tx):
         raise NotRunning(f"the fleet is down, so {name} has no process and no node would start it. `covey up` starts the whole fleet.")
     restarting.ask(tx, name, by, reason)
+
+
+def ask_if_any_would(tx: Transaction, name: str, by: Caller, reason: str = "") -> str:
+    """As `ask`, beside something that is done whoever runs: why it was not asked, with nothing stored of it; empty if it was.
+
+    Raises:
+        Forbidden, Unknown, Gone: As `ask`.
+    """
+    try:
+        ask(tx, name, by, reason)
+    except (Conflict, NotRunning) as error:
+        return error.message
+    return ""

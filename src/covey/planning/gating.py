@@ -1,8 +1,8 @@
 """What a brain that costs money may start on: the claim asks, before it takes (P3).
 
 What the operator asked for itself always goes: its tasks, those of its schedules, what it approved, their parts, its mail. What follows
-from that between agents is not asked for: it waits while the fleet's budget is spent. What was generated never starts a brain for which
-planning is off.
+from that between agents is not asked for, nor is what an agent put on a schedule: it waits while the fleet's budget is spent. What planning
+made never starts a brain for which planning is off.
 """
 
 from __future__ import annotations

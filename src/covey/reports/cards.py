@@ -9,7 +9,7 @@ from typing import Any
 
 from covey.agents.model import Agent
 from covey.base.settings import Settings
-from covey.base.target import in_url
+from covey.base.target import authority_of
 from covey.version import __version__
 
 MODES = ["text/plain", "application/json", "*/*"]
@@ -26,7 +26,7 @@ def card(agent: Agent, settings: Settings, host: str, *, extended: bool = False)
         "name": agent.id,
         "description": agent.role or f"The agent {agent.id} of a Covey fleet.",
         "version": __version__,
-        "provider": {"organization": agent.organisation or agent.owner or ORGANISATION, "url": f"http://{in_url(host)}:{agent.port}"},
+        "provider": {"organization": agent.organisation or agent.owner or ORGANISATION, "url": f"http://{authority_of(host, agent.port)}"},
         "supportedInterfaces": where,
         "capabilities": _capabilities(settings),
         "securitySchemes": {
@@ -58,8 +58,7 @@ def _for_0_3(where: list[dict[str, Any]], extended: bool) -> dict[str, Any]:
 
 def interfaces(name: str, settings: Settings, host: str) -> list[dict[str, Any]]:
     """Where an agent is asked, what is best first; the gateway serves all of them. gRPC names the agent as its tenant."""
-    at = f"{in_url(host)}:{settings.gateway_port}"
-    url, grpc = f"http://{at}/a2a/{name}", f"{in_url(host)}:{settings.gateway_port + 1}"
+    url, grpc = f"http://{authority_of(host, settings.gateway_port)}/a2a/{name}", authority_of(host, settings.gateway_port + 1)
     newer = [{"url": url, "protocolBinding": binding, "protocolVersion": "1.0"} for binding in ("JSONRPC", "HTTP+JSON")]
     older = [each | {"protocolVersion": "0.3"} for each in newer]
     return [*newer, {"url": grpc, "protocolBinding": "GRPC", "tenant": name, "protocolVersion": "1.0"}, *older]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from covey.base.clock import LAST_DATE
+
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 HEAD_CHARS = 120
 LISTED = 5
-_FIRST_YEAR, _LAST_YEAR = 0.0, 253_402_300_799.0
-"""From 1970 to the end of 9999: what has a date."""
 
 
 def span(seconds: float) -> str:
@@ -27,7 +27,7 @@ def span(seconds: float) -> str:
 
 def utc(at: float) -> str:
     """A time of the store as a date: `2026-11-29 19:20:00 UTC`."""
-    if not _FIRST_YEAR <= at <= _LAST_YEAR:
+    if not 0.0 <= at <= LAST_DATE:
         return f"Unix time {at:.0f}"
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 

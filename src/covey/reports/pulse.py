@@ -16,6 +16,7 @@ from covey.buddies import checking, covering
 from covey.buddies.model import Last
 from covey.reports.phrases import head
 from covey.store import Row, Transaction, statement
+from covey.tasks import takers
 
 WAITING_MAIL = statement(__package__, "waiting_mail")
 MAIL_AT_WORK = statement(__package__, "mail_at_work")
@@ -127,19 +128,10 @@ class Pulse(NamedTuple):
     @property
     def why_not_able(self) -> str | None:
         """Why it takes no work now, as `is paused: …`; None if it does (A1a)."""
-        agent = self.agent
-        reason = f": {agent.flag_reason}" if agent.flag_reason else ""
-        if agent.failed_at is not None:
-            return f"is in error: {agent.failed_reason or 'its restarts were given up'}"
-        if self.breaker is not None and self.breaker.phase == "open":
-            return f"is behind an open breaker: {head(self.breaker.reason, REASON_CHARS)}"
-        if agent.stopped_at is not None:
-            return f"is stopped{reason}"
-        if agent.paused_at is not None:
-            return f"is paused{reason}"
-        if self.away:
-            return "is away"
-        return "is down: it has no process that beats" if self.silent else None
+        until, cause = (self.breaker.until, self.breaker.reason) if self.breaker is not None else (None, None)
+        bar = takers.bar_of(self.agent, until, cause, self.now, away=self.away)
+        down = not self.external and not takers.beats(self.vitals.pid, self.vitals.heartbeat_at, self.now, self.stale_s)
+        return str(bar) if bar is not None else "is down: it has no process that beats" if down else None
 
 
 def of_one(tx: Transaction, name: str, stale_s: float = STALE_S) -> Pulse:
@@ -155,6 +147,12 @@ def of_one(tx: Transaction, name: str, stale_s: float = STALE_S) -> Pulse:
 def of_all(tx: Transaction, stale_s: float = STALE_S) -> list[Pulse]:
     """How every agent stands, in the fleet's order."""
     return _pulses(tx, roster.everyone(tx), roster.all_vitals(tx), _EVERYBODY, stale_s)
+
+
+def of_some(tx: Transaction, agents: list[Agent], stale_s: float = STALE_S) -> list[Pulse]:
+    """How these agents stand, in their order."""
+    names = [agent.id for agent in agents] or [""]
+    return _pulses(tx, agents, roster.all_vitals(tx), (min(names), max(names)), stale_s)
 
 
 def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], names: tuple[str, str], stale_s: float) -> list[Pulse]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from covey.agents import roster
-from covey.reports.status import in_url
+from covey.base.target import authority_of
 from covey.store import Transaction
 
 
@@ -19,7 +19,7 @@ class Target(msgspec.Struct):
 def targets(tx: Transaction) -> list[Target]:
     """The port of each agent that has one, in the fleet's order. External agents have none."""
     return [
-        Target([f"{in_url(each.host)}:{each.port}"], {"__meta_covey_agent": each.id})
+        Target([authority_of(each.host, each.port)], {"__meta_covey_agent": each.id})
         for each in roster.everyone(tx)
         if each.brain != "external"
     ]

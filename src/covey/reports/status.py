@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from covey.agents import roster
 from covey.agents.breaking import Opened
 from covey.agents.model import STALE_S
-from covey.base import target
+from covey.base.target import authority_of
 from covey.buddies import checking
 from covey.contexts import entries
 from covey.reports import pulse
@@ -33,7 +34,24 @@ def agent_state(tx: Transaction, name: str, stale_s: float = STALE_S) -> dict[st
 
 def fleet(tx: Transaction, stale_s: float = STALE_S) -> list[dict[str, Any]]:
     """Every agent's state in the fleet's order, without `taskQueue` and `recentDecisions`."""
-    rows = [state_of(each, [], []) for each in pulse.of_all(tx, stale_s)]
+    return _in_short(pulse.of_all(tx, stale_s))
+
+
+class Page(NamedTuple):
+    """Some agents' states in short, and the cursor of the next part; None at the end."""
+
+    items: list[dict[str, Any]]
+    cursor: int | None
+
+
+def page(tx: Transaction, stale_s: float = STALE_S, *, after: int | None = None, limit: int | None = None) -> Page:
+    """As `fleet`, a part of it."""
+    found = roster.page(tx, after=after, limit=limit)
+    return Page(_in_short(pulse.of_some(tx, found.agents, stale_s)), found.cursor)
+
+
+def _in_short(found: list[Pulse]) -> list[dict[str, Any]]:
+    rows = [state_of(each, [], []) for each in found]
     for row in rows:
         del row["taskQueue"], row["context"]["recentDecisions"]
     return rows
@@ -78,7 +96,7 @@ def state_of(found: Pulse, queue: list[dict[str, Any]], decisions: list[dict[str
         "capabilities": list(agent.capabilities),
         "host": agent.host,
         "port": agent.port,
-        "url": f"http://{in_url(agent.host)}:{agent.port}",
+        "url": f"http://{authority_of(agent.host, agent.port)}",
         "pid": vitals.pid,
         "node": vitals.node,
         "startedAt": vitals.started_at,
@@ -129,10 +147,3 @@ def _queue(tx: Transaction, name: str) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
-
-
-def in_url(host: str) -> str:
-    """The host by which an agent is reached, as it stands in a URL; an address that means `all` by loopback. Pure."""
-    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - read, not bound
-        return "127.0.0.1"
-    return target.in_url(host)

@@ -19,6 +19,8 @@ LATEST_IDS = statement(__package__, "latest_ids")
 
 DIGEST_S = 900.0
 """How often quiet mail is handed over, unless the settings say otherwise (M4b)."""
+_TOLD = frozenset({"task", "message", "agent", "incident", "team", "vote", "handoff"})
+"""The kinds of events about what this explains for as long as it is kept."""
 _LOOKED_AT = 200
 _LONGEST = 64
 _ALIKE = 6
@@ -64,7 +66,8 @@ def _unknown(tx: Transaction, ident: str) -> NotFound:
     nearest = near(ident, [*roster.all_names(tx), *(row.id for row in tx.all(LATEST_IDS, limit=_LOOKED_AT))])
     hint = f" Did you mean {' or '.join(nearest)}?" if nearest else " `covey task list` and `covey inbox AGENT` list ids."
     last = next(iter(events.of_subject(tx, ident, limit=1)), None)
-    past = f" Its last event is {last.kind}, {when(last.at, tx.now)}; it is past its retention." if last is not None else ""
+    kept = "; it is past its retention" if last is not None and last.kind.partition(".")[0] in _TOLD else ""
+    past = f" Its last event is {last.kind}, {when(last.at, tx.now)}{kept}." if last is not None else ""
     return NotFound(f"there is no task, message or agent {ident[:200]!r}.{past or hint}", field="id", nearest=nearest)
 
 

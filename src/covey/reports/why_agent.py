@@ -99,7 +99,8 @@ def _held(found: Pulse) -> list[str]:
     """What its breaker and its open incidents mean for it."""
     said, now = [], found.now
     if found.breaker is not None and found.breaker.phase == "open":
-        said.append(f"It gets neither mail nor work until {when(found.breaker.until, now)}; then one thing is let through.")
+        more = f"for {span(found.breaker.until - now)} more (until {utc(found.breaker.until)})"
+        said.append(f"It gets neither mail nor work {more}; then one thing is let through.")
     if found.incidents:
         open_ones = [f"{each.id} ({each.kind}, since {when(each.opened_at, now)})" for each in found.incidents]
         said.append(f"Open incidents: {listed(open_ones)}; `covey incident show ID` tells the story.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from covey.agents import roster
-from covey.agents.model import OPERATOR, Agent
+from covey.agents.model import OPERATOR, SYSTEM, Agent
 from covey.base.settings import PAID_KINDS
 from covey.reports import spending
 from covey.reports.in_line import Told
@@ -62,15 +62,20 @@ def holds_task(tx: Transaction, row: Row) -> list[str]:
     spent = spending.spent_of_fleet(tx)
     if spent is not None:
         return [f"{_spent(tx, spent)}, and no person asked for this; `covey budget set --{spent.name} N` gives more."]
-    unasked = row.origin == "generated" or (parent is not None and parent.origin == "generated")
+    unasked = _is_made_up(row) or (parent is not None and _is_made_up(parent))
     if unasked and not is_planned(agent):
         return [f"Nobody asked for this, and planning is off for {agent.id}, whose {agent.brain} brain may cost money."]
     return []
 
 
 def _is_asked(row: Row) -> bool:
-    """Whether a person asked for a task, as the claim sees it. Pure."""
-    return row.created_by == OPERATOR or row.schedule is not None or row.approval == "approved"
+    """Whether a person asked for a task, or wrote the schedule that made it, as the claim sees it. Pure."""
+    return bool(row.created_by == OPERATOR or (row.schedule is not None and row.created_by == SYSTEM) or row.approval == "approved")
+
+
+def _is_made_up(row: Row) -> bool:
+    """Whether planning made it, as the claim sees it. Pure."""
+    return bool(row.origin == "generated" and row.schedule is None)
 
 
 def holds_mail(tx: Transaction, receiver: Agent, sender: str) -> list[str]:

@@ -196,8 +196,19 @@ def _ended(tx: Transaction, row: Row) -> Told:
         tried = f", after {row.attempts} of {row.max_attempts} attempts" if row.state == "failed" and row.attempts else ""
         said.append(f"The reason{tried}: {_reason(row.error)}")
     if row.state == "failed":
-        said.append(f"`covey task retry {row.id}` queues it again.")
+        said.append(_again(tx, row))
     return said, {"finishedAt": row.finished_at, "error": row.error if row.state != "done" else None, "holder": row.holder}
+
+
+def _again(tx: Transaction, row: Row) -> str:
+    """What brings a failed task back: nothing, while something that it needs is cancelled."""
+    needs = [] if row.anyway else [reading.show(tx, name) for name in reading.needs_of(tx, row.id)]
+    gone = next((need.task_id for need in needs if need.state == "cancelled"), None)
+    if gone is not None:
+        return f"It can't be tried again, since {gone} was cancelled; add a new task instead."
+    first = next((need.task_id for need in needs if need.state == "failed"), None)
+    retry = f"`covey task retry {row.id}` queues it again"
+    return f"Once {first} is retried, {retry}." if first is not None else f"{retry}."
 
 
 _STATES: dict[str, Callable[[Transaction, Row], Told]] = {

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from covey.base.errors import Conflict, CoveyError, Gone, LeaseLost, StoreBusy, StoreUnavailable
 from covey.base.ports import EX_OWN_INSTANCE
+from covey.base.rings import mail_of, tasks_of
 from covey.brains.model import Outcome, Turn, failure
 from covey.runner import holding, overdue, settling
 from covey.runner.hands import RunHands
@@ -30,6 +31,8 @@ T = TypeVar("T")
 Next = tuple[Work | None, Turn | None]
 """What was taken, and the turn for it if it could be read along with it."""
 NOTHING: Next = None, None
+BELLS: dict[Lane, Callable[[str], str]] = {"mail": mail_of, "task": tasks_of}
+"""What is rung when there is something for an agent in a lane."""
 
 TRY_AGAIN_S = 1.0
 """How long between tries of a write that must not be lost, while the store can't be had."""
@@ -100,19 +103,34 @@ class Lanes:
     async def _lane(self, lane: Lane, ready: asyncio.Event) -> None:
         """Take, think, settle, again and again; what comes next is taken in the commit that settles."""
         work, turn = NOTHING
-        while True:
+        while work is not None or not self.draining:
             if work is None:
-                await ready.wait()
-                ready.clear()
-                if self.draining:
-                    return
-                work, turn = await self._guarded(self._take(lane))
+                work, turn = await self._guarded(self._next(lane, ready))
             if work is not None:
                 work, turn = await self._guarded(self._do(work, turn, ready))
 
+    async def _next(self, lane: Lane, ready: asyncio.Event) -> Next:
+        """What is taken once there may be something: in the very commit that rang for it, if this process made that."""
+        attendant = self._at.store.attend(BELLS[lane](self._at.agent.id), take, self._turn, *self._taking(lane))
+        attendant.when_answered(ready.set)
+        try:
+            await ready.wait()
+            ready.clear()
+        finally:
+            has_left = attendant.leave()
+        if not has_left:
+            found = await attendant.answer()
+            if found[0] is None:
+                ready.set()
+            return found
+        return await self._take(lane) if not self.draining else NOTHING
+
     async def _take(self, lane: Lane) -> Next:
-        at = self._at
-        return await at.store.write_and_look(take, self._turn, at.agent.id, lane, at.node, at.pid, self._limits)
+        return await self._at.store.write_and_look(take, self._turn, *self._taking(lane))
+
+    def _taking(self, lane: Lane) -> tuple[str, Lane, str, int, Limits]:
+        """What `take` is to be given."""
+        return self._at.agent.id, lane, self._at.node, self._at.pid, self._limits
 
     async def _guarded(self, step: Awaitable[Next]) -> Next:
         """The step's answer; an error is logged and the lane goes on, after the next poll."""
@@ -177,7 +195,8 @@ class Lanes:
         try:
             with invoking(self._at.store.spans, run.work, self._at.agent) as watched:
                 bounds = Bounds(turn.deadline_s, silence_s, self._at.settings.grace_s)
-                outcome = watched.outcome = await run.think(self._at.brain, turn, bounds, self._at.clock)
+                begin = beside.begin if beside is not None else None
+                outcome = watched.outcome = await run.think(self._at.brain, turn, bounds, self._at.clock, not_brief=begin)
         finally:
             if beside is not None:
                 await beside.stop()

@@ -22,7 +22,7 @@ from covey.planning.gating import gate
 from covey.runner import settling, taking
 from covey.runner.hands import RunHands
 from covey.runner.place import Place
-from covey.runner.run import BRIEF_S, MARGIN_S, Bounds, Run, Unended
+from covey.runner.run import MARGIN_S, Bounds, Run, Unended
 from covey.runner.watchdog import EX_HUNG
 from covey.runner.work import Limits as Times
 from covey.runner.work import Work
@@ -36,7 +36,7 @@ SPLIT_S = 120.0
 
 
 class Beside:
-    """Waits beside an attempt at a task until it takes too long, and has it split then. `stop` when the attempt is over."""
+    """Waits beside an attempt at a task, from `begin` on, until it takes too long, and has it split then. `stop` once it is over."""
 
     def __init__(self, at: Place, run: Run, turn: Turn) -> None:
         self._at = at
@@ -44,11 +44,9 @@ class Beside:
         self._turn = turn
         self._asking: Run | None = None
         self._task: asyncio.Task[None] | None = None
-        self._timer = asyncio.get_running_loop().call_later(BRIEF_S, self._begin)
 
     async def stop(self) -> None:
         """Whatever it has the brain do ends, and so does it."""
-        self._timer.cancel()
         if self._task is None:
             return
         if self._asking is not None:
@@ -57,7 +55,8 @@ class Beside:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """The attempt is under way, and may take long."""
         self._task = asyncio.create_task(self._guarded())
 
     async def _guarded(self) -> None:

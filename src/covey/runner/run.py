@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from covey.base.clock import Clock
@@ -64,8 +65,12 @@ class Run:
         """What stands for its task, if it was ended for that."""
         return self.instead if self.ended_by == "split" else None
 
-    async def think(self, brain: Brain, turn: Turn, bounds: Bounds, clock: Clock) -> Outcome | None:
+    async def think(
+        self, brain: Brain, turn: Turn, bounds: Bounds, clock: Clock, *, not_brief: Callable[[], None] | None = None
+    ) -> Outcome | None:
         """The brain's outcome, a failed one at its time limit; None if it was ended since its work is to be given back or dropped.
+
+        `not_brief` is called if it has not answered at once.
 
         Raises:
             Unended: It could not be ended.
@@ -78,6 +83,8 @@ class Run:
             answered, _ = await asyncio.wait(both, timeout=BRIEF_S, return_when=asyncio.FIRST_COMPLETED)
             if not answered:
                 timer = asyncio.ensure_future(self._keep_time(bounds, clock, until))
+                if not_brief is not None:
+                    not_brief()
                 await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if thinking.done():
                 return outcome_of(thinking)

@@ -11,12 +11,9 @@ from typing import Any, Literal
 
 from covey.agents import living
 from covey.agents.model import Caller
-from covey.base.clock import Clock
 from covey.base.errors import Conflict, CoveyError, StoreBusy, StoreUnavailable
 from covey.base.ports import EX_OWN_INSTANCE
 from covey.base.rings import mail_of, tasks_of
-from covey.base.settings import AgentSettings, Settings
-from covey.brains.model import Brain
 from covey.runner import holding
 from covey.runner.condensing import Condenser
 from covey.runner.lanes import TRY_AGAIN_S, Lanes
@@ -25,7 +22,6 @@ from covey.runner.place import Place
 from covey.runner.run import MARGIN_S
 from covey.runner.standing import AHEAD_S, Standing, standing
 from covey.runner.work import Lane, Work
-from covey.store import Store
 
 log = logging.getLogger("covey.runner")
 
@@ -38,31 +34,12 @@ FEW = 64
 
 
 class Runner:
-    """An agent's lanes in one process. `leave` is called with a reason and an exit code when the process must end."""
+    """An agent's lanes in one process. `sweep` is one round of the fleet's upkeep, done while nobody leads."""
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        agent: AgentSettings,
-        settings: Settings,
-        brain: Brain,
-        clock: Clock,
-        node: str,
-        pid: int,
-        sweep: Callable[[], Awaitable[object]],
-        leave: Callable[[str, int], None],
-    ) -> None:
-        self.agent = agent
-        self._store = store
-        self._settings = settings
-        self._brain = brain
-        self._clock = clock
-        self._node = node
-        self._pid = pid
+    def __init__(self, place: Place, *, sweep: Callable[[], Awaitable[object]]) -> None:
+        self.agent = place.agent
+        self._at = place
         self._sweep = sweep
-        self._leave = leave
-        place = Place(store=store, agent=agent, settings=settings, brain=brain, clock=clock, node=node, pid=pid, leave=leave)
         self._lanes = Lanes(place, self._trouble)
         self._condenser = Condenser(place, lambda: self.ready() and not self.busy)
         self._ring = asyncio.Event()
@@ -71,12 +48,12 @@ class Runner:
         self._troubled = False
         self.led = True
         """Whether the fleet had a leader when it last looked."""
-        self._stirred_at = self._looked_at = clock.boot() - STIRRED_S
+        self._stirred_at = self._looked_at = place.clock.boot() - STIRRED_S
         """When there was last anything for it, and when it last looked."""
         self._seen: int | None = None
         self._rests_until = 0.0
         """Until then, and as long as the stamp is what it was, a look would find what the last one found."""
-        self._heard_at = clock.boot()
+        self._heard_at = place.clock.boot()
         """When the store last took a heartbeat, and with it renewed all leases."""
         self._loops: list[asyncio.Task[None]] = []
         self._stop_listening = ExitStack()
@@ -91,7 +68,15 @@ class Runner:
 
     def ready(self) -> bool:
         """Whether it takes work."""
-        return self._takes_work and not self._troubled and not self._lanes.draining
+        return self.why_not_ready() is None
+
+    def why_not_ready(self) -> str | None:
+        """Why it takes no work, and what ends that; None if it does. From memory alone."""
+        if self._troubled:
+            return "the store can't be reached; it goes on by itself once it can."
+        if self._lanes.draining:
+            return "its process is coming to its end."
+        return None if self._takes_work else f"it is stopped or paused; `covey resume {self.agent.id}` has it go on."
 
     @property
     def busy(self) -> bool:
@@ -104,13 +89,13 @@ class Runner:
         Raises:
             Forbidden: The caller is neither the operator nor the lead.
         """
-        await self._store.write(living.stop, self.agent.id, by, reason)
+        await self._at.store.write(living.stop, self.agent.id, by, reason)
         self._takes_work, self._lanes.stopped = False, True
         running = self._lanes.end("stopped", grace_s)
         self._condenser.end("stopped")
         overs = [asyncio.ensure_future(run.over.wait()) for run in running]
         if overs:
-            await asyncio.wait(overs, timeout=self._settings.grace_s + 2 * MARGIN_S)
+            await asyncio.wait(overs, timeout=self._at.settings.grace_s + 2 * MARGIN_S)
         task = next((run for run in running if run.work.task is not None), None)
         return {"stopped": True, "taskId": task.work.item if task else None, "returnedToQueue": bool(task and task.returned)}
 
@@ -121,7 +106,7 @@ class Runner:
         me = self.agent.id
         lanes: dict[str, tuple[Lane, ...]] = {me: ("mail", "task"), mail_of(me): ("mail",), tasks_of(me): ("task",)}
         for name, rung in lanes.items():
-            self._stop_listening.callback(self._store.bell.listen(name, partial(self._rung, *rung)))
+            self._stop_listening.callback(self._at.store.bell.listen(name, partial(self._rung, *rung)))
         self._loops = [asyncio.create_task(loop) for loop in (self._beat_on(), self._poll_on(), self._tick_on())]
         self._lanes.start()
         if self.agent.summaries == "brain":
@@ -129,7 +114,7 @@ class Runner:
 
     def _rung(self, *lanes: Lane) -> None:
         """Somebody rang: these lanes look at once, the poll soon after."""
-        self._stirred_at = self._clock.boot()
+        self._stirred_at = self._at.clock.boot()
         if self._takes_work:
             self._lanes.wake(*lanes)
         self._ring.set()
@@ -142,15 +127,15 @@ class Runner:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
         self._stop_listening.close()
-        await self._brain.close()
+        await self._at.brain.close()
 
     # loops
 
     async def _beat_on(self) -> None:
         """Heartbeats from the process itself, often enough for its leases (A8, K4)."""
-        beat_s = min(self._settings.heartbeat_s, self._settings.lease_s / 4)
+        beat_s = min(self._at.settings.heartbeat_s, self._at.settings.lease_s / 4)
         while True:
-            await self._clock.sleep(min(beat_s, TRY_AGAIN_S) if self._troubled else beat_s)
+            await self._at.clock.sleep(min(beat_s, TRY_AGAIN_S) if self._troubled else beat_s)
             try:
                 await self.beat()
             except (StoreBusy, StoreUnavailable) as error:
@@ -160,22 +145,22 @@ class Runner:
 
     async def beat(self) -> None:
         """One heartbeat, with all leases renewed; a lost lease ends its run."""
-        asked_at = self._clock.boot()
+        asked_at = self._at.clock.boot()
         try:
-            lost = await self._store.write(holding.renew, self.agent.id, self._pid, self._held(), self._settings.lease_s)
+            lost = await self._at.store.write(holding.renew, self.agent.id, self._at.pid, self._held(), self._at.settings.lease_s)
         except Conflict as error:
-            self._leave(error.message, EX_OWN_INSTANCE)
+            self._at.leave(error.message, EX_OWN_INSTANCE)
             return
         if self._troubled:
             log.warning("%s: the store can be had again", self.agent.id)
         self._troubled, self._heard_at = False, asked_at
         self._lanes.lost(lost)
         await free_the_gone(
-            self._store,
-            self._clock,
-            node=self._node,
-            lease_s=self._settings.lease_s,
-            grace_s=self._settings.grace_s,
+            self._at.store,
+            self._at.clock,
+            node=self._at.node,
+            lease_s=self._at.settings.lease_s,
+            grace_s=self._at.settings.grace_s,
             agent=self.agent.id,
             forgotten=self._forgot,
         )
@@ -185,14 +170,14 @@ class Runner:
 
     def _forgot(self, suspect: Suspect) -> bool:
         """Whether no run of this process is at work under the lease (its claim was committed, its answer lost)."""
-        return suspect.host is not None and suspect.host.pid == self._pid and suspect.run_id not in self._lanes.runs
+        return suspect.host is not None and suspect.host.pid == self._at.pid and suspect.run_id not in self._lanes.runs
 
     def _trouble(self, error: CoveyError) -> None:
         """The store can't be had: said in `health`; a brain whose lease has run out meanwhile is ended (N2)."""
         if not self._troubled:
             log.warning("%s: %s", self.agent.id, error.message)
         self._troubled = True
-        if self._clock.boot() - self._heard_at > self._settings.lease_s:
+        if self._at.clock.boot() - self._heard_at > self._at.settings.lease_s:
             self._lanes.end("lost")
 
     async def _poll_on(self) -> None:
@@ -205,37 +190,37 @@ class Runner:
             except Exception:
                 log.exception("%s: a poll failed; the next one comes", self.agent.id)
             if self.busy:
-                await self._clock.sleep(self._settings.wake_debounce_s)
+                await self._at.clock.sleep(self._at.settings.wake_debounce_s)
             await self._ring.wait()
             self._ring.clear()
 
     async def _tick_on(self) -> None:
         """Have it look each second, if there may be anything to see: this makes good a hint that was lost (M4b)."""
         while True:
-            await self._clock.sleep(POLL_S)
+            await self._at.clock.sleep(POLL_S)
             if self._is_to_look():
                 self._ring.set()
 
     def _is_to_look(self) -> bool:
         """Whether another look may find what the last one did not. Where a look is dear, who is not lively looks less often."""
-        now, stamp = self._clock.boot(), self._store.stamp()
+        now, stamp = self._at.clock.boot(), self._at.store.stamp()
         if stamp is not None and stamp.changes == self._seen and now < self._rests_until:
             return False
-        cheap = stamp is not None and len(self._settings.agents) <= FEW
+        cheap = stamp is not None and len(self._at.settings.agents) <= FEW
         lively = cheap or self.busy or now - self._stirred_at < STIRRED_S
         return now - self._looked_at >= (POLL_S if lively else IDLE_POLL_S) - POLL_S / 2
 
     async def poll(self) -> Standing:
         """Look at what is ready and how flags and leases stand, and act on it."""
-        self._looked_at, stamp, self._rests_until = self._clock.boot(), self._store.stamp(), 0.0
-        found = await self._store.read(standing, self.agent.id, self._held(), self._settings.digest_s)
+        self._looked_at, stamp, self._rests_until = self._at.clock.boot(), self._at.store.stamp(), 0.0
+        found = await self._at.store.read(standing, self.agent.id, self._held(), self._at.settings.digest_s)
         if found.rests and stamp is not None:
             self._seen, self._rests_until = stamp.changes, self._looked_at + AHEAD_S
         self._takes_work, self._lanes.stopped = found.takes_work, found.stopped
         if self.busy or found.mail or found.tasks:
-            self._stirred_at = self._clock.boot()
+            self._stirred_at = self._at.clock.boot()
         if found.gone:
-            self._leave(f"{self.agent.id} was removed from the fleet", 0)
+            self._at.leave(f"{self.agent.id} was removed from the fleet", 0)
         self._lanes.lost(found.lost)
         if found.stopped:
             self._lanes.end("stopped")

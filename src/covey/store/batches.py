@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from covey.base import tracing
 from covey.base.errors import CoveyError, Failed, StoreBusy
 from covey.base.ids import Ids
 from covey.base.tracing import UNRECORDED, Spans
+from covey.store.attending import Attendant, Attending
 from covey.store.engine import Engine, Writer
-from covey.store.transaction import Broken, Event, Retry, Transaction
+from covey.store.jobs import Job
+from covey.store.transaction import Broken, Retry, Transaction
 
 log = logging.getLogger("covey.store")
 
@@ -24,65 +23,15 @@ R = TypeVar("R")
 _TRIES = 8
 
 
-class Job:
-    """One verb that waits to be run, and where its answer goes."""
-
-    __slots__ = (
-        *("args", "error", "future", "kwargs", "locks", "loop", "news", "relaxed", "result", "seen"),
-        *("since", "taken", "then", "trace", "verb"),
-    )
-
-    def __init__(
-        self,
-        verb: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        loop: asyncio.AbstractEventLoop | None,
-        then: Callable[..., Any] | None = None,
-    ) -> None:
-        self.verb = verb
-        self.args = args
-        self.kwargs = kwargs
-        self.loop = loop
-        self.then = then
-        """What is to be read of its result, unless that is None, right after the commit."""
-        self.seen: Any = None
-        """What was read; None if it could not be."""
-        self.future: asyncio.Future[Any] | None = loop.create_future() if loop else None
-        self.result: Any = None
-        self.error: Exception | None = None
-        self.since = time.monotonic()
-        self.relaxed: bool = getattr(verb, "relaxed", False)
-        keys = getattr(verb, "locks", None)
-        self.locks: Sequence[tuple[str, str]] = keys(*args, **kwargs) if keys else ()
-        self.trace = tracing.current()
-        self.news: Sequence[Event] = ()
-        """What it said happened; kept only where spans are recorded."""
-        self.taken = threading.Lock()
-        """Whoever gets it answers the caller: the writer that runs the verb, or the one that gives up."""
-
-    @property
-    def is_to_look(self) -> bool:
-        """Whether something is to be read for it."""
-        return self.then is not None and self.error is None and self.result is not None
-
-    def answer(self) -> None:
-        """Give the caller its result or error. On the caller's loop."""
-        future = self.future
-        if future is None or future.done():
-            return
-        if self.error is not None:
-            future.set_exception(self.error)
-        else:
-            future.set_result(self.result)
-
-
 class Batch:
     """Runs jobs in one transaction of a writer. Has no thread of its own: the simulation calls it inline."""
 
-    def __init__(self, writer: Writer, spans: Spans = UNRECORDED) -> None:
+    def __init__(self, writer: Writer, spans: Spans = UNRECORDED, attending: Attending | None = None) -> None:
         self._writer = writer
         self._spans = spans
+        self._attending = attending
+        self.attended: list[Job] = []
+        """What waited for a bell, was run beside the jobs, and has an answer."""
         self.verbs_s = 0.0
         """How long the verbs of the last run took, without the commit."""
         self.commit_s = 0.0
@@ -119,6 +68,7 @@ class Batch:
     def _once(self, jobs: list[Job], *, apart: bool) -> set[str]:
         """One transaction over all jobs; if one fails after it wrote, a second one in which each verb can be undone (`apart`)."""
         started = time.perf_counter()
+        ran: list[Attendant[Any, Any]] = []
         try:
             tx = self._writer.begin(full=any(not job.relaxed for job in jobs), locks=sorted({key for job in jobs for key in job.locks}))
             tx.spans = self._spans
@@ -130,14 +80,31 @@ class Batch:
                 elif not _run_plain(tx, job):
                     self._writer.rollback()
                     return self._once(jobs, apart=True)
+            self._run_attending(tx, ran)
             done = time.perf_counter()
             self.verbs_s = done - started
             self._writer.commit(tx)
             self.commit_s = time.perf_counter() - done
         except BaseException:
+            self._over(ran, stored=False)
             self._writer.rollback()
             raise
+        self._over(ran, stored=True)
         return tx.bells
+
+    def _run_attending(self, tx: Transaction, ran: list[Attendant[Any, Any]]) -> None:
+        """Run what waits for a bell that was rung by now, and for those that this rings."""
+        heard: set[str] = set()
+        while self._attending is not None and (rung := tx.bells - heard):
+            heard |= rung
+            for attendant in self._attending.called(sorted(rung)):
+                ran.append(attendant)
+                tx.trace = attendant.job.trace
+                _run_apart(tx, attendant.job)
+
+    def _over(self, ran: list[Attendant[Any, Any]], *, stored: bool) -> None:
+        if self._attending is not None:
+            self.attended += self._attending.over(ran, stored=stored)
 
 
 def look(writer: Writer, jobs: Sequence[Job]) -> None:

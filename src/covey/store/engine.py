@@ -72,6 +72,8 @@ class Engine(Protocol):
     """What kind of database it is, in OpenTelemetry's words."""
     writers: int
     readers: int
+    is_exclusive: bool
+    """Whether who writes has the whole store, so that he waits for nobody once he has begun."""
 
     def writer(self, ids: Ids) -> Writer:
         """A new connection that writes."""

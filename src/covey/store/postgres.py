@@ -31,6 +31,7 @@ class PostgresEngine:
     """A store on a PostgreSQL server. `settle_s` is how long a commit that had no answer is looked for."""
 
     system = "postgresql"
+    is_exclusive = False
 
     def __init__(
         self,

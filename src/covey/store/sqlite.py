@@ -34,6 +34,7 @@ class SqliteEngine:
 
     system = "sqlite"
     writers = 1
+    is_exclusive = True
 
     def __init__(self, path: Path, clock: Clock, *, full: bool = True, readers: int = 2) -> None:
         self.path = path

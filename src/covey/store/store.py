@@ -12,9 +12,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from covey.base.errors import StoreBusy, StoreUnavailable
 from covey.base.ids import Ids
 from covey.base.tracing import UNRECORDED, Spans
-from covey.store.batches import Job
+from covey.store.attending import Attendant, Attending
 from covey.store.bell import Bell
 from covey.store.engine import Engine, Reader
+from covey.store.jobs import Job
 from covey.store.measured import Measured
 from covey.store.transaction import Broken, Retry, Transaction
 from covey.store.turns import GIVE_UP_S, Stamp
@@ -47,6 +48,7 @@ class Store:
         self.ids = ids or Ids()
         self._measured = Measured()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._attending = Attending()
         self._threads: list[WriterThread] = []
         self._own_executor = executor is None
         self._executor = executor or ThreadPoolExecutor(engine.readers, thread_name_prefix="covey-read")
@@ -79,6 +81,16 @@ class Store:
         await self._written(job)
         return job.result, job.seen
 
+    def attend(self, bell: str, verb: Callable[..., R | None], then: Callable[[Transaction, R], S], *args: Any) -> Attendant[R, S]:
+        """Have a verb of this process's loop run in the commit that rings this bell, if this process makes it: no time goes by between.
+
+        It is run at each ring until it answers something, and `then` reads of that as by `write_and_look`. It is a short cut and
+        never called by other processes: who waits listens to the bell as well, and writes it himself.
+        """
+        attendant: Attendant[R, S] = Attendant(self._attending, Job(verb, args, {}, asyncio.get_running_loop(), then), bell)
+        self._attending.add(attendant)
+        return attendant
+
     async def _written(self, job: Job) -> None:
         """Once the job is committed."""
         if self.closed:
@@ -88,7 +100,11 @@ class Store:
         if not self._threads:
             self._threads = [
                 WriterThread(
-                    self.engine, self.ids, self._jobs, self.bell, measured=self._measured, spans=self.spans, name=f"covey-write-{n}"
+                    *(self.engine, self.ids, self._jobs, self.bell),
+                    attending=self._attending if self.engine.is_exclusive else None,
+                    measured=self._measured,
+                    spans=self.spans,
+                    name=f"covey-write-{n}",
                 )
                 for n in range(self.engine.writers)
             ]

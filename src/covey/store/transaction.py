@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -181,21 +182,9 @@ class Transaction:
         """A new lease token that nobody can guess."""
         return self._ids.token()
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
+    def attempt(self) -> Attempt:
         """A part that may fail: its error undoes just this part, and goes on to the caller."""
-        mark = self.mark()
-        self._connection.control("SAVEPOINT part")
-        try:
-            yield
-            self._connection.control("RELEASE SAVEPOINT part")
-        except (Retry, Broken):
-            raise
-        except Exception:
-            self._connection.control("ROLLBACK TO SAVEPOINT part")
-            self._connection.control("RELEASE SAVEPOINT part")
-            self.forget(mark)
-            raise
+        return Attempt(self, self._connection)
 
     def mark(self) -> Mark:
         """Where it stands, so that `forget` can go back to it."""
@@ -207,6 +196,29 @@ class Transaction:
         del self.events[events:]
         self._bells = dict.fromkeys(list(self._bells)[:bells])
         self._held = dict.fromkeys(list(self._held)[:locks])
+
+
+class Attempt:
+    """The block of `Transaction.attempt`; a class, for there is one in each turn and each is half as dear as a generator's."""
+
+    __slots__ = ("_connection", "_mark", "_tx")
+
+    def __init__(self, tx: Transaction, connection: Connection) -> None:
+        self._tx = tx
+        self._connection = connection
+        self._mark = tx.mark()
+
+    def __enter__(self) -> None:
+        self._connection.control("SAVEPOINT part")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is not None and (isinstance(error, Retry | Broken) or not isinstance(error, Exception)):
+            return
+        if error is not None:
+            self._connection.control("ROLLBACK TO SAVEPOINT part")
+        self._connection.control("RELEASE SAVEPOINT part")
+        if error is not None:
+            self._tx.forget(self._mark)
 
 
 Verb = Callable[..., T]

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable
 from covey.base.errors import CoveyError, StoreUnavailable
 from covey.base.ids import Ids
 from covey.base.tracing import Spans
-from covey.store.batches import Batch, Job, look
+from covey.store.attending import Attending
+from covey.store.batches import Batch, look
 from covey.store.bell import STORY, Bell, Hint
 from covey.store.engine import Engine, Writer
+from covey.store.jobs import Job
 from covey.store.measured import Measured
 from covey.store.traced import Committed, spans_of
 
@@ -37,6 +39,7 @@ class WriterThread:
         jobs: queue.SimpleQueue[Job | None],
         bell: Bell,
         *,
+        attending: Attending | None,
         measured: Measured,
         spans: Spans,
         name: str,
@@ -45,6 +48,7 @@ class WriterThread:
         self._ids = ids
         self._jobs = jobs
         self._bell = bell
+        self._attending = attending
         self._measured = measured
         self._spans = spans
         self._most = BATCH_VERBS
@@ -90,6 +94,7 @@ class WriterThread:
         finally:
             self._turn_wanted = None
         turn_s = time.perf_counter() - came
+        batch = Batch(writer, self._spans, self._attending)
         jobs: list[Job] = []
         looks: list[Job] = []
         bells: set[str] = set()
@@ -97,7 +102,6 @@ class WriterThread:
         try:
             jobs = self._take(first)
             if jobs:
-                batch = Batch(writer, self._spans)
                 bells = batch.run(jobs)
                 self._most = most_verbs(len(jobs), batch.verbs_s)
                 self._measured.batch(len(jobs), batch.commit_s, turn_s, len(bells))
@@ -109,6 +113,7 @@ class WriterThread:
             raise
         finally:
             writer.end_turn()
+            jobs += batch.attended
             looks = [job for job in jobs if job.is_to_look]
             near = self._bell.near(bells)
             answer([job for job in jobs if not job.is_to_look], near.values())

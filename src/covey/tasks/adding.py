@@ -14,7 +14,7 @@ from covey.messages.model import TASK_LEVEL_S, order_of
 from covey.messages.sending import lock_id
 from covey.store import Row, Transaction, locking, statement
 from covey.tasks import making, reading, repeating
-from covey.tasks.model import CheckedTask, Task, TaskDraft, check, queue_of
+from covey.tasks.model import CheckedTask, Task, TaskDraft, check, is_shared, queue_of
 
 ADD = statement(__package__, "add")
 ADD_NEED = statement(__package__, "add_need")
@@ -70,12 +70,17 @@ def add(
     failed = next((need for need in needs if need.state in ("failed", "cancelled")), None)
     if failed is not None and not draft.anyway:
         raise Invalid(
-            f"dependencies has {failed.id!r}, which is {failed.state}, so this could never run; retry that one first, or set anyway.",
+            f"dependencies has {failed.id!r}, which is {failed.state}, so this could never run; {_instead(failed.state)}, or set anyway.",
             field="dependencies",
         )
     first = repeating.begin(tx, ident, draft, checked, by) if draft.schedule is not None else None
     row = _store(tx, ident, draft, checked, by, needs, first, origin=origin, parent=parent, schedule=schedule, visited=visited)
     return Task.from_row(row, sorted(need.id for need in needs))
+
+
+def _instead(state: str) -> str:
+    """What to do about a need that will never be done. Pure."""
+    return "retry that one first" if state == "failed" else "name another one, since what was cancelled stays so"
 
 
 def _check_creator(draft: TaskDraft, by: Caller) -> None:
@@ -121,10 +126,20 @@ def _check_goal(tx: Transaction, draft: TaskDraft, checked: CheckedTask) -> None
         raise Invalid(
             f"deadline is {draft.deadline:.3f}, {tx.now - draft.deadline:.0f} s ago; give a time that is still to come.", field="deadline"
         )
-    if checked.agent is not None:
-        roster.find(tx, checked.agent, field="agent")
-    elif checked.capability not in (known := roster.capabilities(tx)):
-        raise Invalid(f"nobody has the capability {checked.capability!r}; the fleet has: {', '.join(known)}.", field="capability")
+    check_taker(tx, checked.agent, checked.capability)
+
+
+def check_taker(tx: Transaction, agent: str | None, capability: str | None, *, field: str | None = None) -> None:
+    """Refuse what nobody would take. `field` names what is at fault; `agent` or `capability` if not given.
+
+    Raises:
+        Unknown, Gone: There is no such agent.
+        Invalid: It is for no agent, and nobody has the capability.
+    """
+    if agent is not None:
+        roster.find(tx, agent, field=field or "agent")
+    elif capability not in (known := roster.capabilities(tx)):
+        raise Invalid(f"nobody has the capability {capability!r}; the fleet has: {', '.join(known)}.", field=field or "capability")
 
 
 def needed(tx: Transaction, ident: str, names: list[str], parent: str | None) -> list[Row]:
@@ -243,6 +258,7 @@ def path_of_needs(tx: Transaction, start: str, goal: str | None) -> list[str]:
 
 
 def ring_queue(tx: Transaction, queue: str) -> None:
-    """Hint to those who take work from this queue, 32 at most; the others find it by their poll."""
-    for row in tx.all(TAKERS, queue=queue):
-        tx.ring(tasks_of(row.agent))
+    """Hint to the agent whose queue it is, or to 32 of those who take work from a shared one; the others find it by their poll."""
+    names = [row.agent for row in tx.all(TAKERS, queue=queue)] if is_shared(queue) else [queue]
+    for name in names:
+        tx.ring(tasks_of(name))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import msgspec
 
-from covey.agents import roster
 from covey.agents.model import RESERVED
 from covey.base.errors import Cycle, IdTaken, Invalid
 from covey.base.ids import is_agent_name
@@ -96,10 +95,7 @@ def _is_known(tx: Transaction, task: CarriedTask) -> bool:
 
 
 def _check_goal(tx: Transaction, task: CarriedTask, checked: CheckedTask) -> None:
-    if checked.agent is not None:
-        roster.find(tx, checked.agent, field="agent")
-    elif checked.capability not in (known := roster.capabilities(tx)):
-        raise Invalid(f"nobody has the capability {checked.capability!r}; the fleet has: {', '.join(known)}.", field="capability")
+    adding.check_taker(tx, checked.agent, checked.capability)
     if task.dedupe_key is not None:
         tx.lock("dedupe", "")
         row = tx.one(adding.OPEN_BY_KEY, dedupe_key=task.dedupe_key)

@@ -24,7 +24,7 @@ WAITING = ("queued", "blocked")
 
 
 def cancel(tx: Transaction, ident: str, by: Caller, reason: str = "") -> Task:
-    """The task, cancelled with its parts; a running brain is ended within the grace period (K7). One that comes again does so no more.
+    """The task, cancelled with its parts; a running brain is ended within the grace (K7). One that comes again does so no more.
 
     Raises:
         NotFound, Forbidden, IllegalMove: No such task, not the caller's, or ended already.
@@ -89,7 +89,8 @@ def _needed_again(tx: Transaction, row: Row) -> list[Row]:
     needs = adding.needed(tx, row.id, reading.needs_of(tx, row.id), None)
     failed = next((need for need in needs if need.state in ("failed", "cancelled")), None)
     if failed is not None and not row.anyway:
-        raise Conflict(f"{row.id} needs {failed.id}, which is {failed.state}; retry that one first.", needs=failed.id)
+        mend = "retry that one first" if failed.state == "failed" else "what was cancelled stays so; add a new task instead"
+        raise Conflict(f"{row.id} needs {failed.id}, which is {failed.state}; {mend}.", needs=failed.id)
     unmet = [need for need in needs if need.state in OPEN]
     for need in unmet:
         path = adding.path_of_needs(tx, need.id, row.id)
@@ -106,10 +107,7 @@ def reassign(tx: Transaction, ident: str, to: str, by: Caller) -> Task:
     """
     row = _waiting(tx, ident, by, "be reassigned")
     agent, capability = (None, to[1:]) if to.startswith("@") else (to, row.capability)
-    if agent is not None:
-        roster.find(tx, agent, field="to")
-    elif capability not in (known := roster.capabilities(tx)):
-        raise Invalid(f"nobody has the capability {capability!r}; the fleet has: {', '.join(known)}.", field="to")
+    adding.check_taker(tx, agent, capability, field="to")
     move(tx, row, agent, capability, by)
     return reading.show(tx, ident)
 

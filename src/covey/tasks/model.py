@@ -9,7 +9,7 @@ import msgspec
 
 from covey.base.errors import IllegalMove, Invalid
 from covey.base.wire import check_text
-from covey.messages.checking import BODY_BYTES, check_id, check_name, check_size, check_time, data_text
+from covey.messages.checking import BODY_BYTES, check_due, check_id, check_name, check_size, check_time, data_text
 from covey.messages.model import Priority, priority_of
 
 TaskState = Literal["queued", "blocked", "running", "done", "failed", "cancelled"]
@@ -134,8 +134,9 @@ def check(draft: TaskDraft) -> CheckedTask:
             raise Invalid(f"{field} is {flag!r}; give true or false.", field=field)
     if isinstance(draft.max_attempts, bool) or not 1 <= draft.max_attempts <= 100:
         raise Invalid(f"maxAttempts is {draft.max_attempts}; it may be 1 to 100.", field="maxAttempts")
-    for field, at in (("notBefore", draft.not_before), ("deadline", draft.deadline), ("createdAt", draft.created_at)):
-        check_time(field, at)
+    check_time("createdAt", draft.created_at)
+    for field, at in (("notBefore", draft.not_before), ("deadline", draft.deadline)):
+        check_due(field, at)
     estimated = ESTIMATE_S if draft.estimated_seconds is None else draft.estimated_seconds
     check_time("estimatedSeconds", estimated)
     if not 0 < estimated <= YEAR_S:
@@ -179,6 +180,11 @@ def queue_of(agent: str | None, capability: str | None, priority: str) -> str:
     if agent is not None:
         return agent
     return f"{'urgent' if priority == 'urgent' else 'global'}:{capability or 'general'}"
+
+
+def is_shared(queue: str) -> bool:
+    """Whether several may take from it; an agent's own queue has the agent's name (K2)."""
+    return ":" in queue
 
 
 class Task(msgspec.Struct, rename="camel", kw_only=True):

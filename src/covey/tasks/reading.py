@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from covey.agents import roster
 from covey.base.errors import NotFound
 from covey.store import Row, Transaction, statement
 from covey.store.statements import Statement
@@ -64,7 +65,13 @@ def with_needs(tx: Transaction, row: Row) -> Task:
 
 
 def listed(tx: Transaction, *, state: str | None = None, agent: str | None = None, before: int | None = None, limit: int = 50) -> Page:
-    """Tasks, newest first; of one state, of one agent, or all. State `open` is queued, blocked or running."""
+    """Tasks, newest first; of one state, of one agent, or all. State `open` is queued, blocked or running.
+
+    Raises:
+        Unknown: There never was such an agent.
+    """
+    if agent is not None and roster.seek(tx, agent) is None:
+        raise roster.unknown(tx, agent)
     rows = tx.all(_list_of(tx, state), state=state or "", agent=agent or "", before=before or 1 << 62, limit=limit + 1)
     return Page([with_needs(tx, row) for row in rows[:limit]], rows[limit - 1].seq if len(rows) > limit else None)
 

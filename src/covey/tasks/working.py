@@ -225,12 +225,6 @@ def held_by(tx: Transaction, agent: str) -> list[Row]:
     return tx.all(OF_HOLDER, holder=agent)
 
 
-def lose(tx: Transaction, token: str, reason: str) -> Task | None:
-    """The task whose holder is known to be gone, tried again or failed; the attempt counts. None: the token is old."""
-    row = tx.one(HELD, token=token)
-    return fail(tx, row.holder, token, reason) if row is not None else None
-
-
 def shift_leases(tx: Transaction, seconds: float) -> None:
     """Store time stepped forward by so much: live leases move with it (T2)."""
     tx.run(SHIFT, seconds=seconds)

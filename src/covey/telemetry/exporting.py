@@ -53,8 +53,9 @@ class Exporter:
         self._share = settings.sample
         self._resource = _resource()
         timeout_s = SEND_S if _unset("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT") else None
-        sender = _Told(OTLPSpanExporter(endpoint=endpoint_of(settings.traces), timeout=timeout_s), settings.traces)
-        self._processor = BatchSpanProcessor(sender, schedule_delay_millis=EACH_S * 1000 if _unset("OTEL_BSP_SCHEDULE_DELAY") else None)
+        self._sender = _Told(OTLPSpanExporter(endpoint=endpoint_of(settings.traces), timeout=timeout_s), settings.traces)
+        each_ms = EACH_S * 1000 if _unset("OTEL_BSP_SCHEDULE_DELAY") else None
+        self._processor = BatchSpanProcessor(self._sender, schedule_delay_millis=each_ms)
 
     def child(self, parent: Trace | None) -> Trace | None:
         """A span below another one, or the first of a trace; of so large a share of traces all is sampled, of the others nothing."""
@@ -70,10 +71,12 @@ class Exporter:
             self._processor.on_end(_readable(span, self._resource))
 
     def close(self) -> None:
-        """Send what is left, for two seconds at most."""
+        """Send what is left, for two seconds at most; then nothing more is tried, and the thread ends with its request."""
         ending = threading.Thread(target=self._processor.shutdown, name="covey-traces-end", daemon=True)
         ending.start()
         ending.join(CLOSE_S)
+        if ending.is_alive():
+            self._sender.shutdown()
 
 
 class _Told:

@@ -5,7 +5,7 @@ A pattern is groups of words: each group must have one of its words in the text 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from covey.brains.rules import on_duty, on_fleet, on_history, on_machine, on_work
@@ -275,6 +275,11 @@ def recognised(text: str, names: tuple[str, ...] = (), *, lenient: bool = False)
 def would_do(brain: str, description: str) -> bool:
     """Whether a brain of this kind would do a task (A1a): the rules brain knows what it can, others are asked. Pure."""
     return brain != "rules" or recognised(description) is not None
+
+
+def doers(brains: Iterable[str], description: str) -> frozenset[str]:
+    """Those of these kinds of brains that would do a task; to hear what it asks for takes a while, so once for all. Pure."""
+    return frozenset(brain for brain in set(brains) if would_do(brain, description))
 
 
 def found_in(heard: Heard, *, lenient: bool = False) -> Doable | None:

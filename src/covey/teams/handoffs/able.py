@@ -3,57 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-import msgspec
-
-from covey.agents import breaking, roster
-from covey.agents.external import is_away
-from covey.agents.model import GLOBAL, STALE_S, Agent
+from covey.agents import roster
+from covey.agents.model import Agent
 from covey.base.errors import Conflict, CoveyError, Gone, Unknown
-from covey.base.settings import PAID_KINDS, AgentSettings
-from covey.brains.rules.doable import would_do
+from covey.base.settings import PAID_KINDS
+from covey.brains.rules.doable import doers, would_do
 from covey.links import directions
-from covey.store import Row, Transaction, statement
+from covey.store import Row, Transaction
+from covey.tasks import takers
+from covey.tasks.takers import Taker, order
 
-ABLE = statement(__package__, "able")
 NAMED = 10
 
 
-class Able(NamedTuple):
-    """An agent that may be handed a task, with how many open ones it has."""
+def able(tx: Transaction, task: Row, giver: str, capability: str | None = None) -> list[Taker]:
+    """Who may be handed this task by its owner, the best first: live ones, of the same sort of brain, with the least to do.
 
-    name: str
-    brain: str
-    place: int
-    tasks: int
-    lives: bool
-
-
-def able(tx: Transaction, task: Row, giver: str, capability: str | None = None) -> list[Able]:
-    """Who may be handed this task by its owner, the best first: live ones, of the same sort of brain, with the least to do."""
-    rows = tx.all(ABLE, queue=f"{GLOBAL}:{capability or task.capability or 'general'}", alive_after=tx.now - STALE_S)
-    found = [Able(row.id, row.brain, row.place, row.tasks, bool(row.lives)) for row in rows if row.id != giver]
-    paid = _brain(tx, giver) in PAID_KINDS
-    fit = [each for each in found if would_do(each.brain, task.description) and not _is_away(tx, each.name, each.brain)]
-    return sorted(fit, key=lambda each: _order(each, paid))
-
-
-def _order(each: Able, paid: bool) -> tuple[bool, bool, int, int]:
-    return not each.lives, (each.brain in PAID_KINDS) != paid, each.tasks, each.place
-
-
-def _brain(tx: Transaction, name: str) -> str:
-    found = roster.seek(tx, name)
-    return found.brain if found is not None else ""
-
-
-def _is_away(tx: Transaction, name: str, brain: str) -> bool:
-    """Whether an external agent was not seen for its cadence (A5b)."""
-    if brain != "external":
-        return False
-    settings = msgspec.convert(roster.find(tx, name).settings, AgentSettings)
-    return is_away(roster.vitals(tx, name).seen_at, settings.cadence_s, tx.now)
+    One that does not live may be offered it too, by its name: the offer waits for it.
+    """
+    found = [each for each in takers.having(tx, capability or task.capability) if each.name != giver and each.bar is None]
+    kinds = doers((each.brain for each in found), task.description)
+    owner = roster.seek(tx, giver)
+    paid = owner is not None and owner.brain in PAID_KINDS
+    fit = [each for each in found if each.brain in kinds]
+    return sorted(fit, key=lambda each: order(each, ((each.brain in PAID_KINDS) != paid,)))
 
 
 def receiver_of(tx: Transaction, task: Row, giver: str, to: str, passed_over: Sequence[str] = ()) -> str:
@@ -78,20 +52,13 @@ def receiver_of(tx: Transaction, task: Row, giver: str, to: str, passed_over: Se
 
 
 def why_unable(tx: Transaction, task: Row, agent: Agent) -> str | None:
-    """Why an agent is not able to do a task now; None if it is. Whether its process lives is not asked."""
+    """Why an agent is not able to do a task now, in words of ours alone; None if it is. Whether its process lives is not asked."""
     wanted = task.capability or "general"
     if wanted not in agent.capabilities and wanted != "general":
         return f"it has not the capability {wanted!r}"
-    if agent.removed_at is not None:
-        return "it was removed from the fleet"
-    if agent.failed_at is not None:
-        return f"it was given up: {agent.failed_reason}"
-    if not agent.takes_work:
-        return "it is stopped" if agent.stopped_at is not None else "it is paused"
-    if _is_away(tx, agent.id, agent.brain):
-        return "it is away"
-    if breaking.open_of(tx, agent.id) is not None:
-        return "its breaker is open"
+    (found,) = takers.named(tx, [agent.id])
+    if found.bar is not None:
+        return f"it {found.bar.what}"
     return None if would_do(agent.brain, task.description) else "its rules brain can't do this"
 
 

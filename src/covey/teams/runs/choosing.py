@@ -4,76 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
-
-import msgspec
 
 from covey.agents import roster
-from covey.agents.external import is_away
-from covey.agents.model import STALE_S
-from covey.brains.rules.doable import would_do
-from covey.store import Row, Transaction, statement
+from covey.brains.rules.doable import doers
+from covey.store import Transaction
+from covey.tasks import takers
+from covey.tasks.takers import NOBODY, Taker, order
 from covey.teams.runs.model import MOST_WORKERS, NoWorker, Step
 
-WORKERS = statement(__package__, "workers")
+Worker = Taker
+"""One of a run's agents, as it stands now."""
 
-_NOBODY: Mapping[str, int] = {}
-
-
-class Worker(NamedTuple):
-    """One worker as it stands now."""
-
-    name: str
-    place: int
-    brain: str
-    capabilities: frozenset[str]
-    why_not: str
-    """Why it takes nothing now; empty if it does."""
-    shaky: bool
-    """Whether its breaker is half-open: it may be tried, after all others."""
-    tasks: int
-    """Its open tasks, of whatever origin."""
-    completed: int
-    task_s: float
-
-    @property
-    def ready(self) -> bool:
-        """Whether it takes work now."""
-        return not self.why_not
-
-
-def workers(tx: Transaction, names: Sequence[str]) -> list[Worker]:
-    """These agents as workers, in the fleet's order; who was removed is left out."""
-    rows = tx.all(WORKERS, names=msgspec.json.encode(list(names)).decode())
-    return [_worker(row, tx.now) for row in rows]
-
-
-def _worker(row: Row, now: float) -> Worker:
-    capabilities = frozenset(msgspec.json.decode(row.capabilities))
-    shaky = row.until is not None and now >= row.until
-    average = row.task_seconds / row.tasks_completed if row.tasks_completed else 0.0
-    return Worker(row.id, row.place, row.brain, capabilities, _why_not(row, now), shaky, row.tasks, row.tasks_completed, average)
-
-
-def _why_not(row: Row, now: float) -> str:
-    if row.stopped_at is not None or row.paused_at is not None:
-        return "it is stopped" if row.stopped_at is not None else "it is paused"
-    if row.failed_at is not None:
-        return "its restarts were given up"
-    if row.until is not None and now < row.until:
-        return f"its breaker is open after failures: {row.reason}"
-    if row.brain == "external":
-        return "it is away" if is_away(row.seen_at, row.cadence_s, now) else ""
-    return "" if row.pid is not None and row.heartbeat_at is not None and row.heartbeat_at > now - STALE_S else "it is down"
+workers = takers.named
 
 
 def fit_of(step: Step, worker: Worker) -> int | None:
     """How many of the capabilities that a step asks for a worker has; None if it is not capable. Pure."""
-    if not would_do(worker.brain, step.description):
-        return None
-    if not step.capabilities:
-        return 0
-    return len(worker.capabilities.intersection(step.capabilities)) or None
+    return fits(step, [worker]).get(worker.name)
+
+
+def fits(step: Step, candidates: Sequence[Worker]) -> dict[str, int]:
+    """Those who are capable of a step, whether they take work now or not: how many of the capabilities that it asks for each has. Pure."""
+    kinds = doers((each.brain for each in candidates), step.description)
+    found = {each.name: len(each.capabilities.intersection(step.capabilities)) for each in candidates if each.brain in kinds}
+    return {name: count for name, count in found.items() if count or not step.capabilities}
 
 
 def choose(
@@ -81,7 +35,7 @@ def choose(
     candidates: Iterable[Worker],
     *,
     strict: bool,
-    more: Mapping[str, int] = _NOBODY,
+    more: Mapping[str, int] = NOBODY,
     failed_by: Sequence[str] = (),
     first: Collection[str] = (),
 ) -> Worker | None:
@@ -90,20 +44,15 @@ def choose(
     `more` is what each has been given since its tasks were counted, `first` are those that come before others.
     Whoever failed it comes last; with `strict` nobody gets it who is not capable.
     """
-    able = [(fit_of(step, each), each) for each in candidates if each.ready]
+    ready = [each for each in candidates if each.ready]
+    fit = fits(step, ready)
     return min(
-        ((fit, each) for fit, each in able if fit is not None or not strict),
-        key=lambda found: (
-            failed_by.count(found[1].name),
-            found[1].shaky,
-            found[1].name != step.wanted,
-            -(found[0] if found[0] is not None else -1),
-            found[1].name not in first,
-            found[1].tasks + more.get(found[1].name, 0),
-            found[1].place,
+        (each for each in ready if each.name in fit or not strict),
+        key=lambda each: order(
+            each, (each.name != step.wanted, -fit.get(each.name, -1), each.name not in first), more=more, failed_by=failed_by
         ),
-        default=(None, None),
-    )[1]
+        default=None,
+    )
 
 
 def check_able(tx: Transaction, steps: Sequence[Step], candidates: Sequence[Worker], *, strict: bool) -> None:
@@ -115,14 +64,14 @@ def check_able(tx: Transaction, steps: Sequence[Step], candidates: Sequence[Work
     for step in steps:
         if not strict and candidates:
             continue
-        if not any(fit_of(step, each) is not None for each in candidates):
+        if not fits(step, candidates):
             raise no_worker(tx, step, candidates)
 
 
 def no_worker(tx: Transaction, step: Step, candidates: Sequence[Worker]) -> NoWorker:
     """The error for a step that nobody is able to do, with the candidates."""
     everyone = workers(tx, roster.all_names(tx))
-    others = [each.name for each in everyone if fit_of(step, each) is not None]
+    others = list(fits(step, everyone))
     asked = " or ".join(map(repr, step.capabilities)) or "nothing in particular"
     who = ", ".join(f"{each.name} ({', '.join(sorted(each.capabilities)) or 'nothing'})" for each in candidates[:20]) or "nobody"
     unfit = any(each.brain == "rules" and each.capabilities.intersection(step.capabilities) for each in candidates)
@@ -146,16 +95,18 @@ def pick(steps: Sequence[Step], candidates: Sequence[Worker], span: int, without
     `without` is picked only where nobody else is able to. Pure.
     """
     chosen: dict[str, None] = {}
-    line = sorted(candidates, key=lambda each: (each.name == without, not each.ready, each.tasks, each.place))
+    line = sorted(candidates, key=lambda each: (each.name == without, *order(each)))
     kinds = list({(step.capabilities, step.wanted): step for step in steps}.values())
+    capable: set[str] = set()
     for step in kinds:
-        able = [each.name for each in line if fit_of(step, each) is not None]
+        able = list(fits(step, line))
+        capable.update(able)
         if able and (step.wanted in able or chosen.keys().isdisjoint(able)):
             chosen[step.wanted if step.wanted in able and step.wanted else able[0]] = None
     for each in line:
         if len(chosen) >= span or each.name == without:
             break
-        if any(fit_of(step, each) is not None for step in kinds):
+        if each.name in capable:
             chosen[each.name] = None
     return list(chosen)[:MOST_WORKERS]
 

@@ -9,7 +9,7 @@ import msgspec
 
 from covey.base.errors import Invalid
 from covey.base.wire import check_text
-from covey.messages.checking import BODY_BYTES, check_id, check_name, check_size, check_time
+from covey.messages.checking import BODY_BYTES, check_due, check_id, check_name, check_size
 from covey.messages.model import priority_of
 from covey.tasks.model import MAX_ATTEMPTS, NEEDS, YEAR_S
 
@@ -110,7 +110,7 @@ class TeamStep(msgspec.Struct, rename="camel", kw_only=True):
     step: int
     type: str
     description: str
-    state: str
+    state: StepState
     worker: str | None = None
     task_id: str | None = None
     needs: list[int] = []
@@ -206,7 +206,7 @@ def check(draft: TeamDraft) -> None:
         raise Invalid(f"teamId is {len(draft.team_id)} characters long; at most {ID_CHARS} are taken.", field="teamId")
     check_name("capability", draft.capability)
     check_name("projectId", draft.project_id)
-    check_time("deadline", draft.deadline)
+    check_due("deadline", draft.deadline)
     priority_of(draft.priority)
     if not 1 <= draft.max_attempts <= 100:
         raise Invalid(f"maxAttempts is {draft.max_attempts}; it may be 1 to 100.", field="maxAttempts")

@@ -150,21 +150,21 @@ def _step(row: Row, result: str | None) -> TeamStep:
 
 
 def _workers(tx: Transaction, names: Sequence[str], steps: Sequence[TeamStep]) -> list[TeamWorker]:
-    mine: dict[str, Counter[str]] = {}
+    mine: dict[str, Counter[str]] = {name: Counter() for name in names}
     for step in steps:
         if step.worker:
             mine.setdefault(step.worker, Counter())[step.state] += 1
-    known = {each.name: each for each in choosing.workers(tx, list(dict.fromkeys([*names, *mine])))}
+    known = {each.name: each for each in choosing.workers(tx, list(mine))}
     return [
         TeamWorker(
             agent=name,
-            done=mine.get(name, Counter())["done"],
-            failed=mine.get(name, Counter())["failed"],
-            open=mine.get(name, Counter())["out"],
+            done=states["done"],
+            failed=states["failed"],
+            open=states["out"],
             tasks_completed=known[name].completed if name in known else 0,
             average_response_s=known[name].task_s if name in known else 0.0,
         )
-        for name in dict.fromkeys([*names, *mine])
+        for name, states in mine.items()
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,7 +19,27 @@ from covey.teams.runs.model import MOST_WORKERS, Step, TeamDraft, TeamRun, check
 ADD_RUN = statement(__package__, "add_run")
 
 
+class Begun(NamedTuple):
+    """The id of a run, whether it was there before, and whether by other words."""
+
+    team_id: str
+    known: bool = False
+    differs: bool = False
+
+
 def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
+    """As `begin`; the run as it stands then.
+
+    Raises:
+        CoveyError: As there.
+    """
+    begun = begin(tx, draft, by)
+    run = reading.show(tx, begun.team_id)
+    run.known, run.differs = begun.known, begun.differs
+    return run
+
+
+def begin(tx: Transaction, draft: TeamDraft, by: Caller) -> Begun:
     """The run, begun; a known id answers with the first one (T3).
 
     Raises:
@@ -50,10 +71,10 @@ def start(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun:
         tx.happened("team.started", agent=draft.supervisor, subject=ident, workers=workers, **told)
         if not asking.ask(tx, row, draft, by):
             driving.begin(laying.cut(tx, row, None, "caller" if draft.parts else "rules"))
-    return reading.show(tx, ident)
+    return Begun(ident)
 
 
-def _known(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun | None:
+def _known(tx: Transaction, draft: TeamDraft, by: Caller) -> Begun | None:
     if draft.team_id is None:
         return None
     lock_id(tx, draft.team_id)
@@ -62,9 +83,7 @@ def _known(tx: Transaction, draft: TeamDraft, by: Caller) -> TeamRun | None:
         return None
     if row.created_by != by.name:
         raise IdTaken(f"teamId {draft.team_id!r} is taken by a run of {row.created_by}; bring another one or none.", field="teamId")
-    run = reading.show(tx, draft.team_id)
-    run.known, run.differs = True, reading.draft_of(row) != draft
-    return run
+    return Begun(row.id, known=True, differs=reading.draft_of(row) != draft)
 
 
 def _check_workers(tx: Transaction, draft: TeamDraft) -> None:
