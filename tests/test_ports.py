@@ -76,6 +76,8 @@ def test_a_strangers_port_names_its_pid_and_command(servers: Servers, tmp_path: 
     assert isinstance(found, Stranger)
     assert found.pid == pid
     assert found.command.startswith(sys.executable)
+    assert "\n" in SERVER
+    assert "\n" not in found.command, "it is told in a sentence"
     error = why_taken(HOST, port, found)
     assert error.code == "port_taken"
     assert f"port {port} on {HOST} is held by pid {pid}" in error.message

@@ -32,8 +32,8 @@ def happen(folder: Path) -> tuple[str, str]:
 
 @rule("H2")
 def test_incidents_are_listed_and_one_tells_its_story_with_the_times(covey: Covey, folder: Path) -> None:
+    covey("db", "migrate")
     assert covey("incident", "list").out == "no incidents.\n"
-    covey("send", "chief", "hi")
     over, still = happen(folder)
     assert [each["incidentId"] for each in covey("incident", "list", "--json").json["items"]] == [still, over]
     assert [each["incidentId"] for each in covey("incident", "list", "--open", "--json").json["items"]] == [still]
@@ -53,7 +53,7 @@ def test_incidents_are_listed_and_one_tells_its_story_with_the_times(covey: Cove
 
 @rule("H2")
 def test_an_incident_is_closed_by_hand_once(covey: Covey, folder: Path) -> None:
-    covey("send", "chief", "hi")
+    covey("db", "migrate")
     _, still = happen(folder)
     assert "closed by operator: looked at." in covey("incident", "close", still, "--reason", "looked at").out
     assert covey("incident", "close", still).code == 3

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import configparser
+import contextlib
 import json
 import os
 import socket
+import sqlite3
 import stat
 import tarfile
 from collections.abc import Iterator
@@ -168,10 +170,41 @@ def test_a_damaged_store_is_one_sentence_and_an_exit_code(covey: Covey, folder: 
     for words in (("db", "check"), ("send", "chief", "hi"), ("ps",), ("backup", "b.tar"), ("up", "--detach", "--base-port", "21700")):
         ended = covey(*words, "--json")
         assert (ended.code, ended.json["code"]) == (1, "store_damaged"), words
-        assert "covey restore" in ended.json["detail"]
+        assert ended.json["detail"].count("covey restore") == 1, words
+
+
+def test_a_fleet_with_a_damaged_store_is_taken_down_and_says_what_it_could_not_see(covey: Covey, folder: Path) -> None:
+    covey("send", "chief", "hi")
+    (folder / ".covey" / "store.db").write_bytes(b"no database" * 1000)
+    ended = covey("down", "--json")
+    assert (ended.code, ended.json["code"]) == (1, "store_damaged")
+    assert ended.json["detail"].startswith("the fleet's processes are ended;")
 
 
 # backup and restore
+
+
+def test_a_backup_replaces_an_earlier_one_and_nothing_else(covey: Covey, folder: Path) -> None:
+    covey("init")
+    covey("send", "chief", "stays")
+    store = folder / ".covey" / "store.db"
+    (folder / "letter").write_text("of mine")
+    (folder / "pipe").symlink_to("/dev/null")
+    with contextlib.closing(sqlite3.connect(folder / "other.db")) as other:
+        other.execute("CREATE TABLE mine (x)")
+    with tarfile.open(folder / "other.tar", "w") as tar:
+        tar.add(folder / "letter", arcname="letter")
+    before = {name: (folder / name).read_bytes() for name in ("letter", "other.db", "other.tar", "covey.toml", ".covey/tokens.toml")}
+    for command in (("backup",), ("db", "backup")):
+        for name in (*before, "pipe", str(store), f"{store}.lock"):
+            ended = covey(*command, name, "--json")
+            assert (ended.code, ended.json["code"]) == (3, "conflict"), (command, name)
+    assert before == {name: (folder / name).read_bytes() for name in before}
+    assert covey("db", "check").code == 0
+    assert len(covey("inbox", "chief", "--json").json["items"]) == 1
+    (folder / "b.tar").touch()
+    assert [covey("backup", "b.tar").code, covey("backup", "b.tar").code, covey("db", "backup", "b.tar").code] == [0, 0, 3]
+    assert [covey("db", "backup", "b.db").code, covey("db", "backup", "b.db").code, covey("backup", "b.db").code] == [0, 0, 3]
 
 
 def test_a_backup_brings_all_back_in_another_folder(covey: Covey, folder: Path) -> None:

@@ -754,9 +754,4 @@ CREATE TABLE webhooks (
 
 CREATE INDEX tasks_made ON tasks (created_by) WHERE origin = 'agent' AND state IN ('queued', 'blocked', 'running');
 
--- When a direction's window began, so that a shorter one ends at its start plus the new length, whatever it was made before. A window
--- that runs now, or that the version before starts beside this one, has none: its start is taken for its end less its length.
-
-ALTER TABLE peer_states ADD COLUMN began_at DOUBLE PRECISION;
-
-INSERT INTO migrations (name, at) VALUES ('0001_foundation', 0), ('0002_links', 0), ('0003_contexts', 0), ('0004_planning', 0), ('0005_healing', 0), ('0006_buddies', 0), ('0007_cycle', 0), ('0008_handoffs', 0), ('0009_team_runs', 0), ('0010_votes', 0), ('0011_figures', 0), ('0012_console', 0), ('0013_exchanges', 0), ('0014_own_sessions', 0), ('0015_webhooks', 0), ('0016_made_tasks', 0), ('0017_window_starts', 0);
+INSERT INTO migrations (name, at) VALUES ('0001_foundation', 0), ('0002_links', 0), ('0003_contexts', 0), ('0004_planning', 0), ('0005_healing', 0), ('0006_buddies', 0), ('0007_cycle', 0), ('0008_handoffs', 0), ('0009_team_runs', 0), ('0010_votes', 0), ('0011_figures', 0), ('0012_console', 0), ('0013_exchanges', 0), ('0014_own_sessions', 0), ('0015_webhooks', 0), ('0016_made_tasks', 0);

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from covey.agents.model import THE_OPERATOR
 from covey.brains.model import Cost, Outcome
+from covey.tasks import changing
 from tests.rules import rule
 from tests.runner.desk import Desk
 
@@ -30,6 +32,22 @@ def test_a_turn_comes_with_the_session_that_the_last_one_of_its_lane_told(desk: 
     desk.ask("coder")
     assert desk.turn(desk.take("coder", "mail")).own_session == "session-of-mail"
     assert worked(desk, "") == ("session-2", False)
+
+
+@rule("C5a")
+def test_no_agent_is_given_anothers_session_though_a_task_goes_from_one_to_the_next(desk: Desk) -> None:
+    path = ("coder", "sales", "intel", "coder")
+    for agent in path[:3]:
+        desk.add(agent=agent)
+        desk.settle(desk.begin(agent), Outcome(summary="done", session=f"session-of-{agent}"))
+    task = desk.add(max_attempts=5)
+    for agent in path:
+        if agent != desk.task(task).agent:
+            desk.hand(changing.reassign, task, agent, THE_OPERATOR)
+        work = desk.begin(agent)
+        assert (work.item, desk.turn(work).own_session) == (task, f"session-of-{agent}")
+        desk.settle(work, Outcome(kind="failed", error="not yet", session=f"session-of-{agent}"))
+        desk.clock.at += 100
 
 
 @rule("C5a")

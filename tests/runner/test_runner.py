@@ -458,6 +458,16 @@ class NotingClock(SystemClock):
         await super().sleep(seconds)
 
 
+@rule("A8", "K4")
+async def test_a_heart_beats_four_times_a_lease_however_rarely_it_is_set_to(fleet: Store) -> None:
+    clock = NotingClock()
+    settings = msgspec.structs.replace(QUICK, heartbeat_s=3600.0, lease_s=5.0)
+    async with office(fleet, done(), clock=clock, settings=settings) as coder:
+        await coder.in_state(await coder.add(), "done")
+    assert 1.25 in clock.slept
+    assert 3600.0 not in clock.slept
+
+
 @rule("M4b")
 async def test_hints_to_a_busy_agent_coalesce(fleet: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     brain, clock, polls = held_up(), NotingClock(), list[int]()

@@ -13,7 +13,7 @@ import pytest
 
 from covey.agents import configuring, living, roster
 from covey.agents.model import THE_OPERATOR, as_agent
-from covey.base.errors import Invalid, NotFound, StoreDamaged, StoreUnavailable
+from covey.base.errors import Conflict, Invalid, NotFound, StoreDamaged, StoreUnavailable
 from covey.messages import handling, indexing, reading, sending
 from covey.messages import retention as mail
 from covey.messages.model import draft
@@ -236,10 +236,21 @@ async def test_a_backup_that_can_not_be_written_says_so_and_leaves_nothing(again
     async with again() as store:
         with pytest.raises(StoreUnavailable, match="nowhere"):
             await upkeep.backup(store.engine, tmp_path / "nowhere" / "backup.db")
-        kept = tmp_path / "kept.db"
-        kept.write_text("an earlier backup")
+    assert await asyncio.to_thread(lambda: list(tmp_path.glob("nowhere*"))) == []
+
+
+async def test_a_backup_takes_the_place_of_an_earlier_one_alone(again: Again, tmp_path: Path) -> None:
+    kept, other = tmp_path / "kept.db", tmp_path / "other"
+    other.write_text("not ours")
+    async with again() as store:
         await upkeep.backup(store.engine, kept)
-        assert kept.read_bytes().startswith(b"SQLite format 3")
+        await store.write(put, "at", "a later moment")
+        await upkeep.backup(store.engine, kept)
+        with contextlib.closing(sqlite3.connect(kept)) as read:
+            assert read.execute("SELECT value FROM facts WHERE name = 'at'").fetchone() == ("a later moment",)
+        with pytest.raises(Conflict, match="no backup"):
+            await upkeep.backup(store.engine, other)
+    assert other.read_text() == "not ours"
 
 
 async def test_a_backup_of_an_earlier_version_is_brought_up_to_date(

@@ -8,7 +8,7 @@ from covey.agents import configuring, external, living
 from covey.agents.breaker import OPEN_S
 from covey.agents.model import STALE_S, THE_OPERATOR
 from covey.base.settings import AgentSettings, BrainSettings, Settings
-from covey.reports import pulse
+from covey.reports import pulse, work
 from covey.store import Statement, Store
 from covey.tasks import adding, takers, working
 from covey.tasks.model import TaskDraft
@@ -140,3 +140,16 @@ def test_the_best_is_ready_sound_least_loaded_and_has_not_failed_it() -> None:
 
     mixed = [*line[5:], *line[:5][::-1]]
     assert sorted(mixed, key=key) == line  # type: ignore[arg-type]
+
+
+@rule("A3", "A1a")
+async def test_how_long_a_heart_may_be_silent_is_the_fleets_setting_wherever_it_is_asked(two: Store, clock: ManualClock) -> None:
+    before = await two.read(pulse.of_one, "coder")
+    await two.write(configuring.configure, Settings(agents=(before.settings,), limits="off", heartbeat_s=120.0, stale_s=300.0))
+    clock.at += 4 * STALE_S
+    assert (await coder(two)).ready
+    assert (await two.read(pulse.of_one, "coder")).status == "idle"
+    assert (await two.read(work.workload))["agents"][0]["status"] == "idle"
+    clock.at += 2 * STALE_S
+    assert (await coder(two)).why_not == "it is down"
+    assert (await two.read(pulse.of_one, "coder")).status == "stalled"

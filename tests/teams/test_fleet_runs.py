@@ -109,6 +109,16 @@ async def test_a_worker_that_reports_no_success_has_failed_its_step(crew: Crew) 
 
 
 @rule("Q2")
+async def test_an_empty_result_is_a_result_and_is_not_asked_for_again(crew: Crew) -> None:
+    run = await crew.start(workers=["coder"])
+    await crew.do("coder", Outcome())
+    run = await crew.run(run.team_id)
+    assert (run.state, run.results[0].state, run.results[0].attempts, run.results[0].error) == ("done", "done", 1, None)
+    await crew.later(3600.0)
+    assert await crew.take("coder") is None
+
+
+@rule("Q2")
 async def test_what_needs_a_failed_step_is_skipped_with_the_reason(crew: Crew) -> None:
     run = await crew.start(type="research")
     await crew.fail("intel", "the library is closed", permanent=True)

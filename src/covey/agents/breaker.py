@@ -39,7 +39,7 @@ def phase(breaker: Breaker, now: float) -> Phase:
     return "open" if now < breaker.until else "half-open"
 
 
-def after_failure(breaker: Breaker, item: str, reason: str, now: float, *, not_started: bool = False, open_s: float = OPEN_S) -> Breaker:
+def after_failure(breaker: Breaker, item: str, reason: str, now: float, *, not_started: bool = False) -> Breaker:
     """The breaker after a failure over an item. `not_started`: what should do the work can't even start, which opens it at once.
 
     A failure while it is open comes of what was let through before, and opens it no longer than it is; one while it is half-open does.
@@ -49,4 +49,4 @@ def after_failure(breaker: Breaker, item: str, reason: str, now: float, *, not_s
     if phase(breaker, now) == "open":
         return after
     opens = not_started or breaker.until is not None or (after.failures >= FAILURES and varied)
-    return after._replace(openings=breaker.openings + 1, opened_at=breaker.opened_at or now, until=now + open_s) if opens else after
+    return after._replace(openings=breaker.openings + 1, opened_at=breaker.opened_at or now, until=now + OPEN_S) if opens else after

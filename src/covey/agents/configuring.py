@@ -61,6 +61,7 @@ def configure(tx: Transaction, settings: Settings) -> Changes:
         tx.happened("agent.added", agent=name)
     tx.run(SET_FACT, name="lead", value=_text((settings.lead or OPERATOR, settings.deputy or OPERATOR)))
     tx.run(SET_FACT, name="links", value=_policy(settings))
+    tx.run(SET_FACT, name="stale_s", value=_text(settings.stale_s))
     _set_projects(tx, settings)
     changes = Changes(added, changed, removed)
     if any(changes):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from covey.agents.model import GLOBAL, Agent, Vitals, capabilities_of
+from covey.agents.model import GLOBAL, STALE_S, Agent, Vitals, capabilities_of
 from covey.base.errors import Gone, Unknown
 from covey.store import Transaction, statement
 
@@ -121,7 +121,7 @@ def lead(tx: Transaction) -> tuple[str, str]:
     return found
 
 
-def fact(tx: Transaction, name: str) -> str | None:
-    """A named value of the fleet, as text."""
-    row = tx.one(FACT, name=name)
-    return row.value if row else None
+def stale_s(tx: Transaction) -> float:
+    """After so many seconds without a heartbeat an agent counts as silent, by the fleet's settings (A3)."""
+    row = tx.one(FACT, name="stale_s")
+    return float(msgspec.json.decode(row.value)) if row else STALE_S

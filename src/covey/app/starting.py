@@ -21,7 +21,7 @@ from covey.app.opening import apply, open_store, run_dir
 from covey.app.tokens import tokens_of
 from covey.base.clock import SystemClock
 from covey.base.ending import end
-from covey.base.errors import Failed, Misconfigured, PortTaken
+from covey.base.errors import Failed, Misconfigured, PortTaken, StoreDamaged, StoreUnavailable
 from covey.base.markers import Marker, marker, markers
 from covey.base.ports import Free, Ours, probe, why_taken
 from covey.base.processes import Identity, alive, send
@@ -188,7 +188,11 @@ async def wait_ready(settings: Settings, node: Identity, tell: Tell, timeout_s: 
 
 
 async def down(settings: Settings, say: Say) -> list[str]:
-    """Stop all processes of this fleet; what could not be ended, as a rule nothing. Works whether the node lives or not."""
+    """Stop all processes of this fleet; what could not be ended, as a rule nothing. Works whether the node lives or not.
+
+    Raises:
+        StoreUnavailable, StoreDamaged: The processes are ended, but the store can't say what else ran.
+    """
     clock = SystemClock()
     there = call_off(settings, clock, (each.name for each in markers(run_dir(settings))))
     node = running_node(settings)
@@ -204,7 +208,11 @@ async def down(settings: Settings, say: Say) -> list[str]:
     for each in left.values():
         say(f"{each.name} (pid {each.pid}) is ended")
     remaining = await asyncio.gather(*(end(identity, grace_s=settings.grace_s + LEAVING_S, clock=clock) for identity in left))
-    await end_brains(settings, clock, there | {each.name for each in left.values()})
+    try:
+        await end_brains(settings, clock, there | {each.name for each in left.values()})
+    except (StoreUnavailable, StoreDamaged) as error:
+        unseen = "the fleet's processes are ended; whether their brains left programs behind could not be seen"
+        raise type(error)(f"{unseen}: {error.message}") from error
     return [str(identity.pid) for each in remaining for identity in each] + [each.name for each in markers(run_dir(settings))]
 
 

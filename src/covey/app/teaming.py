@@ -47,12 +47,13 @@ async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, te
     """
     until = clock.boot() + timeout_s
     begun = await store.write(starting.begin, draft, by)
-    with _heard(store, bell_of(begun.team_id, "end" if tell is None else "news")) as rung:
+    ident = begun.team_id
+    with _heard(store, bell_of(ident, "end" if tell is None else "news")) as rung:
         if tell is None:
-            found = await _end_of(store, clock, begun.team_id, rung, until)
+            found = await _end_of(store, clock, ident, rung, until)
         else:
-            await _followed(store, clock, begun.team_id, rung, until, tell)
-            found = await store.read(reading.show, begun.team_id)
+            await _followed(store, clock, ident, rung, until, tell)
+            found = await store.read(reading.show, ident)
     found.known, found.differs = begun.known, begun.differs
     return found
 

@@ -29,6 +29,7 @@ from covey.base.settings import Settings
 from covey.messages import retention as mail
 from covey.nodes import records
 from covey.store import upkeep
+from covey.store.snapshots import refuse_to_replace
 from covey.tasks import retention as tasks
 from covey.version import __version__
 
@@ -57,8 +58,10 @@ async def backup(settings: Settings, config: Path, file: Path, tell: Tell = sile
     """What was written to the file, which is there whole or not at all.
 
     Raises:
+        Conflict: Something other than a backup of a fleet is there.
         Failed, StoreUnavailable: It can't be written, or the store can't be read.
     """
+    refuse_to_replace(file, _is_backup)
     part = file.with_name(f".{file.name}.part")
     try:
         with tempfile.TemporaryDirectory(prefix=".covey-backup-", dir=file.parent) as folder:
@@ -72,6 +75,16 @@ async def backup(settings: Settings, config: Path, file: Path, tell: Tell = sile
     finally:
         part.unlink(missing_ok=True)
     return {"file": str(file), "bytes": size, "parts": parts}
+
+
+def _is_backup(file: Path) -> bool:
+    """Whether the file begins as ours do."""
+    try:
+        with tarfile.open(file) as tar:
+            first = tar.next()
+            return first is not None and first.name == MANIFEST
+    except (tarfile.TarError, EOFError):
+        return False
 
 
 def _parts(settings: Settings, config: Path, store: Path) -> dict[str, Path]:

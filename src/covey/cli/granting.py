@@ -32,7 +32,7 @@ def token_show(reach: Reach, name: str) -> None:
     """Print a token. Keep it secret: whoever has it can act as that agent."""
     want_store(reach.settings)
     token = reach.run(all_tokens(reach.settings, name))[name]
-    print_json({"name": name, "token": token}) if reach.as_json else click.echo(token)
+    reach.say({"name": name, "token": token}, token)
 
 
 @token_command.command("rotate", epilog="Example: covey token rotate coder")

@@ -37,12 +37,17 @@ def doctor_command(reach: Reach) -> None:
     worst = max((("ok", "warn", "fail").index(each.level) for each in found), default=0)
     if reach.as_json:
         print_json({"ok": worst < 2, "findings": [each._asdict() for each in found]})
-    for each in [] if reach.as_json else found:
+    else:
+        _print_findings(found)
+    if worst == 2:
+        raise Ended("failed")
+
+
+def _print_findings(found: list[Finding]) -> None:
+    for each in found:
         click.echo(f"{coloured(each.level)}{' ' * (6 - len(each.level))}{each.about:<11}{each.text}")
         if each.todo:
             click.echo(f"{'':17}→ {each.todo}")
-    if worst == 2:
-        raise Ended("failed")
 
 
 def _found(reach: Reach, progress: Progress) -> Iterator[Finding]:
@@ -77,7 +82,7 @@ def db_migrate(reach: Reach) -> None:
     finally:
         engine.close()
     text = f"migrated: {', '.join(done)}" if done else "the schema is up to date"
-    print_json({"migrated": done}) if reach.as_json else click.echo(text)
+    reach.say({"migrated": done}, text)
 
 
 @db_command.command("check", epilog="Example: covey db check")
@@ -88,7 +93,7 @@ def db_check(reach: Reach) -> None:
     with Progress(as_json=reach.as_json) as progress:
         progress.say("reading the store")
         upkeep.check(engine_of(reach.settings), progress.part)
-    print_json({"ok": True}) if reach.as_json else click.echo("the store is sound")
+    reach.say({"ok": True}, "the store is sound")
 
 
 @db_command.command("backup", epilog="Example: covey db backup store.backup")
@@ -102,7 +107,7 @@ def db_backup(reach: Reach, file: Path) -> None:
         progress.say("copying the store")
         reach.run(upkeep.backup(engine_of(reach.settings), file, progress.part))
     size = file.stat().st_size
-    print_json({"file": str(file), "bytes": size}) if reach.as_json else click.echo(f"{file} is written, {size:,} bytes")
+    reach.say({"file": str(file), "bytes": size}, f"{file} is written, {size:,} bytes")
 
 
 @db_command.command("vacuum", epilog="Example: covey db vacuum")
@@ -113,7 +118,7 @@ def db_vacuum(reach: Reach) -> None:
     with Progress(as_json=reach.as_json) as progress:
         progress.say("giving room back")
         upkeep.vacuum(engine_of(reach.settings), progress.part)
-    print_json({"ok": True}) if reach.as_json else click.echo("done")
+    reach.say({"ok": True}, "done")
 
 
 @click.command(epilog="Example: covey backup fleet.tar.gz")
@@ -125,7 +130,7 @@ def backup_command(reach: Reach, file: Path) -> None:
     with Progress(as_json=reach.as_json) as progress:
         progress.say("copying the store")
         made = reach.run(archiving.backup(reach.settings, reach.file, file.absolute(), progress.part))
-    print_json(made) if reach.as_json else click.echo(f"{made['file']} is written, {made['bytes']:,} bytes: {', '.join(made['parts'])}")
+    reach.say(made, f"{made['file']} is written, {made['bytes']:,} bytes: {', '.join(made['parts'])}")
 
 
 @click.command(epilog="Example: covey restore fleet.tar.gz")
@@ -139,9 +144,7 @@ def restore_command(reach: Reach, file: Path) -> None:
     with Progress(as_json=reach.as_json) as progress:
         progress.say("putting the backup in place")
         made = archiving.restore(file.absolute(), reach.file, lambda text: _settings_with(reach, text), progress.part)
-    print_json(made) if reach.as_json else click.echo(
-        f"{', '.join(made['parts'])} restored from {made['file']}; `covey up` goes on from there"
-    )
+    reach.say(made, f"{', '.join(made['parts'])} restored from {made['file']}; `covey up` goes on from there")
 
 
 def _settings_with(reach: Reach, text: str | None) -> Any:

@@ -183,7 +183,7 @@ def _head(content: dict[str, Any]) -> str:
 def deferred_cancel(reach: Reach, ident: str, by: str | None) -> None:
     """Take a message back before it is delivered."""
     found = reach.post(f"/api/v1/deferred/{part(ident)}/cancel", by=by)
-    print_json(found) if reach.as_json else click.echo(f"{ident} is taken back.")
+    reach.say(found, f"{ident} is taken back.")
 
 
 @deferred_command.command("release", epilog="Example: covey deferred release msg_…")
@@ -192,7 +192,7 @@ def deferred_cancel(reach: Reach, ident: str, by: str | None) -> None:
 def deferred_release(reach: Reach, ident: str) -> None:
     """Deliver a message at once, outside its quota."""
     found = reach.post(f"/api/v1/deferred/{part(ident)}/release")
-    print_json(found) if reach.as_json else click.echo(f"{ident} is delivered.")
+    reach.say(found, f"{ident} is delivered.")
 
 
 @click.group(cls=Named)
@@ -218,4 +218,4 @@ def threads_paused(reach: Reach) -> None:
 def threads_resume(reach: Reach, ident: str) -> None:
     """Let agents send in a thread again; their turns are counted anew."""
     found = reach.post(f"/api/v1/threads/{part(ident)}/resume")
-    print_json(found) if reach.as_json else click.echo(f"agents may send in {ident} again.")
+    reach.say(found, f"agents may send in {ident} again.")

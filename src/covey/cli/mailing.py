@@ -58,7 +58,10 @@ def send_command(reach: Reach, to: str, text: str, by: str | None, deadline: flo
     """
     due = reach.now() + deadline if deadline is not None else None
     receipt = reach.post("/api/v1/messages", _draft(to, text, deadline=due, wants=due is not None, **given), by=by)
-    print_json(receipt) if reach.as_json else _print_receipt(receipt)
+    if reach.as_json:
+        print_json(receipt)
+    else:
+        _print_receipt(receipt)
     outcomes = receipt["outcomes"].values()
     if not any(each["status"] in ("delivered", "held", "deferred", "suppressed") for each in outcomes):
         raise Ended("conflict")
@@ -89,8 +92,9 @@ def ask_command(reach: Reach, to: str, text: str, by: str | None, subject: str |
     replies = found["items"]
     if reach.as_json:
         print_json({"receipt": receipt, "replies": replies, "waiting": found["waiting"]})
-    for each in [] if reach.as_json else replies:
-        click.echo(safe(each["content"]["body"]))
+    else:
+        for each in replies:
+            click.echo(safe(each["content"]["body"]))
     if not replies:
         _say_silent(reach, to, ident, timeout)
         raise Ended("failed")
@@ -204,7 +208,7 @@ def dead_command(reach: Reach, limit: int, cursor: int | None) -> None:
 def dead_requeue(reach: Reach, ident: str) -> None:
     """Try a dead letter again, with five new tries."""
     found = reach.post(f"/api/v1/dead/{part(ident)}/requeue")
-    print_json(found) if reach.as_json else click.echo(f"{ident} waits again in {_mailboxes(found)}.")
+    reach.say(found, f"{ident} waits again in {_mailboxes(found)}.")
 
 
 @dead_command.command("drop", epilog="Example: covey dead drop msg_0199f1c2…")
@@ -213,7 +217,7 @@ def dead_requeue(reach: Reach, ident: str) -> None:
 def dead_drop(reach: Reach, ident: str) -> None:
     """Drop a dead letter for good."""
     found = reach.post(f"/api/v1/dead/{part(ident)}/drop")
-    print_json(found) if reach.as_json else click.echo(f"{ident} is dropped from {_mailboxes(found)}.")
+    reach.say(found, f"{ident} is dropped from {_mailboxes(found)}.")
 
 
 def _mailboxes(found: dict[str, Any]) -> str:

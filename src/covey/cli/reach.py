@@ -9,12 +9,13 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import click
 import msgspec
 
 from covey.base.config import load, load_text, locate
 from covey.base.errors import Failed
 from covey.base.settings import Settings
-from covey.cli.output import Refused
+from covey.cli.output import Refused, print_json
 from covey.client.request import encoded, with_query
 
 T = TypeVar("T")
@@ -151,6 +152,13 @@ class Reach:
         """The store's time."""
         found: float = self.get("/api/v1/status")["at"] if self._url else self.run(self._in_here().now())
         return found
+
+    def say(self, value: Any, words: str) -> None:
+        """Print what came of a command: the value where JSON was asked for, the words else."""
+        if self.as_json:
+            print_json(value)
+        else:
+            click.echo(words)
 
     def run(self, step: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on this command's loop."""

@@ -31,7 +31,10 @@ def ps_command(reach: Reach, every_s: float | None) -> None:
     """Agents, pids, states, queues, buddies. With --json and --watch it is a line of JSON each time."""
     if every_s is None:
         page = reach.get("/api/v1/agents")
-        print_json(page) if reach.as_json else _print_all(page)
+        if reach.as_json:
+            print_json(page)
+        else:
+            _print_all(page)
         return
     while True:
         page = reach.get("/api/v1/agents")
@@ -114,12 +117,12 @@ def _lines(agent: dict[str, Any]) -> list[tuple[str, Any]]:
 
 def _act(reach: Reach, agent: str, what: str, done: str, by: str | None, body: dict[str, Any] | None = None) -> None:
     found = reach.post(f"/api/v1/agents/{part(agent, 'agent')}/{what}", body, by=by)
-    print_json(found) if reach.as_json else click.echo(f"{agent} is {done}")
+    reach.say(found, f"{agent} is {done}")
 
 
 def _act_on_all(reach: Reach, path: str, done: str, by: str | None, body: dict[str, Any] | None = None) -> None:
     found = reach.post(path, body, by=by)
-    print_json(found) if reach.as_json else click.echo(f"every agent is {done}")
+    reach.say(found, f"every agent is {done}")
 
 
 def _one_or_all(agent: str | None, everyone: bool) -> str | None:

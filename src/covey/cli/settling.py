@@ -37,9 +37,7 @@ def init_command(reach: Reach, folder: Path, force: bool) -> None:
         raise Conflict(f"{file} is there already; nothing was changed. --force overwrites it.", field="dir") from None
     except OSError as error:
         raise Failed(f"{file} can't be written: {error.strerror}.", field="dir") from error
-    print_json({"file": str(file)}) if reach.as_json else click.echo(
-        f"{os.path.relpath(file)} is written; `covey up` starts the fleet in it"
-    )
+    reach.say({"file": str(file)}, f"{os.path.relpath(file)} is written; `covey up` starts the fleet in it")
 
 
 @click.group(cls=Named)
@@ -69,7 +67,10 @@ def config_check(reach: Reach) -> None:
 @here
 def config_show(reach: Reach) -> None:
     """Print the settings as they are read. Defaults are included, secrets masked; as TOML, or as JSON."""
-    print_json(describe(reach.settings)) if reach.as_json else click.echo(to_toml(reach.settings), nl=False)
+    if reach.as_json:
+        print_json(describe(reach.settings))
+    else:
+        click.echo(to_toml(reach.settings), nl=False)
 
 
 @config_command.command("diff", epilog="Example: covey config diff")
@@ -78,7 +79,10 @@ def config_diff(reach: Reach) -> None:
     """Tell what `config apply` would change. And which processes would start anew."""
     before = stand(reach.settings)
     made = plan(before.settings or reach.settings, _wanted(reach), running=before.running)
-    print_json(told(made)) if reach.as_json else _print_plan(made, done=False)
+    if reach.as_json:
+        print_json(told(made))
+    else:
+        _print_plan(made, done=False)
 
 
 @config_command.command("apply", epilog="Example: covey config apply --tasks-to ops")

@@ -51,8 +51,12 @@ def down_command(reach: Reach) -> None:
         # where nothing ever ran, nothing is made either
         left = reach.run(down(reach.settings, progress.say)) if run_dir(reach.settings).exists() else []
     if left:
-        raise Failed(f"these could not be ended: {', '.join(left)}.", left=left)
-    print_json({"stopped": True}) if reach.as_json else click.echo("the fleet is down; nothing of it is left running")
+        raise Failed(
+            f"these could not be ended, even by SIGKILL: {', '.join(left)}. `ps -o pid,user,stat,cmd -p PID` says whose they are, and"
+            " whether the kernel holds them (D); `covey down` again ends what can be ended by then.",
+            left=left,
+        )
+    reach.say({"stopped": True}, "the fleet is down; nothing of it is left running")
 
 
 def start(reach: Reach, *, detach: bool) -> int:

@@ -227,7 +227,7 @@ def refuse_command(reach: Reach, ident: str, reason: str) -> None:
 def why_command(reach: Reach, ident: str) -> None:
     """One paragraph: where a task, message or agent stands, and what it waits for."""
     found = reach.get(f"/api/v1/why/{part(ident)}")
-    print_json(found) if reach.as_json else click.echo(safe(found["sentence"]))
+    reach.say(found, safe(found["sentence"]))
 
 
 @click.command(epilog="Example: covey events -f --kind task.")

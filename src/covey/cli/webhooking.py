@@ -48,7 +48,7 @@ def _trouble(each: dict[str, Any]) -> str:
 def webhook_retry(reach: Reach, name: str) -> None:
     """Try a webhook that waits for its next try again at once."""
     found = reach.post(f"/api/v1/webhooks/{part(name)}/retry")
-    print_json(found) if reach.as_json else click.echo(f"{name} is tried again at once.")
+    reach.say(found, f"{name} is tried again at once.")
 
 
 @webhook_command.command("test", epilog="Example: covey webhook test crm")
@@ -63,7 +63,7 @@ def webhook_test(reach: Reach, name: str) -> None:
     verdict = send(hook, Event(START, time.time(), "webhook.test", None, None, {"webhook": name}), time.time())
     if not verdict.taken:
         raise Failed(f"the webhook {name} could not be told: {verdict.said}.")
-    print_json({"name": name, "taken": True}) if reach.as_json else click.echo(f"{name} took the event.")
+    reach.say({"name": name, "taken": True}, f"{name} took the event.")
 
 
 def _hook(reach: Reach, name: str) -> WebhookSettings:

@@ -41,12 +41,6 @@ def bar(share: float, label: str, look: str = "") -> Markup:
     return form.format(label=plain(label, 200), look=look, width=f"{min(max(share, 0.0), 1.0) * 100:.1f}")
 
 
-def commands(text: str) -> Markup:
-    """A sentence of ours; what stands between backticks in it is set as code."""
-    code = Markup("<code>{}</code>")
-    return Markup("").join(code.format(plain(each)) if place % 2 else plain(each) for place, each in enumerate(text.split("`")))
-
-
 def leads(href: str, text: object) -> Markup:
     """A link to a page of the console. `href` is a path of ours whose parts are quoted."""
     return Markup('<a href="{}">{}</a>').format(href, said(text, 100))

@@ -62,9 +62,9 @@ def render(template: str, **values: Any) -> Markup:
     return Markup(environment().get_template(template).render(values))  # noqa: S704 - all that was put in is escaped
 
 
-def fragment(body: Markup | bytes, headers: Headers = ()) -> Answer:
+def fragment(body: Markup | bytes) -> Answer:
     """A part of a page as its page fetches it."""
-    return Answer(200, body if isinstance(body, bytes) else body.encode(), HTML, POLICY + headers)
+    return Answer(200, body if isinstance(body, bytes) else body.encode(), HTML, POLICY)
 
 
 def notice(text: str, level: Level, status: int = 200, **told: Any) -> Answer:

@@ -95,7 +95,8 @@ def many(n: int, one: str, more: str = "") -> str:
 
 def worded(text: str) -> Markup:
     """A sentence of ours with what stands between `backticks` as code."""
-    return Markup("").join(Markup("<code>{}</code>").format(piece) if place % 2 else piece for place, piece in enumerate(text.split("`")))
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(plain(each)) if place % 2 else plain(each) for place, each in enumerate(text.split("`")))
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import socket
 from pathlib import Path
@@ -127,13 +126,3 @@ def _bound(host: str, number: int, run_dir: Path | None) -> socket.socket:
         raise Invalid(f"{host}:{number} can't be bound ({error.strerror}); give another address or port.", field="port") from error
     listener.setblocking(False)
     return listener
-
-
-def loop_factory() -> type[asyncio.AbstractEventLoop] | None:
-    """The loop of uvloop where it is installed (the extra `fast`); None for asyncio's own."""
-    try:
-        import uvloop  # noqa: PLC0415 - an extra, found only where it is installed
-    except ImportError:
-        return None
-    found: type[asyncio.AbstractEventLoop] = uvloop.Loop
-    return found

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
-from covey.agents.model import STALE_S
 from covey.base.settings import PAID_KINDS
 from covey.brains.rules.doable import doers
 from covey.store import Transaction
@@ -29,7 +28,7 @@ class Wanted(NamedTuple):
     failed_by: tuple[str, ...] = ()
 
 
-def able_now(tx: Transaction, capability: str | None, alive_s: float = STALE_S) -> list[Taker]:
+def able_now(tx: Transaction, capability: str | None, alive_s: float | None = None) -> list[Taker]:
     """Who has the capability and takes work right now (A1a): of each kind of brain the best, some dozens at most."""
     kinds: defaultdict[str, list[Taker]] = defaultdict(list)
     for each in takers.having(tx, capability, alive_s):

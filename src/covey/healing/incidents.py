@@ -88,12 +88,12 @@ def end_incident(tx: Transaction, incident_id: str, outcome: str, sentence: str)
     )
 
 
-def call_person(tx: Transaction, incident_id: str, sentence: str | None = None) -> None:
+def call_person(tx: Transaction, incident_id: str) -> None:
     """The operator and the lead hear of an open incident, once: what happened, why, what to do next. The lead is not told of itself."""
     row = tx.one(FIND, id=incident_id)
     if row is None or row.ended_at is not None or tx.run(CALLED, id=incident_id, now=tx.now) == 0:
         return
-    body = f"{sentence or row.cause}\n{advice(row.kind, row.agent, row.subject)}\n`covey incident show {incident_id}` tells the story."
+    body = f"{row.cause}\n{advice(row.kind, row.agent, row.subject)}\n`covey incident show {incident_id}` tells the story."
     data: dict[str, object] = {"incidentId": incident_id, "agent": row.agent, "kind": row.kind}
     for who in sorted({OPERATOR, roster.lead(tx)[0]} - {row.agent}):
         sending.notify(tx, who, title_of(row.kind, row.agent), body, type="alert", priority="urgent", data=data, prompts=True)

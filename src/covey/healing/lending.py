@@ -13,7 +13,7 @@ import msgspec
 
 from covey.agents import roster
 from covey.agents.external import is_away
-from covey.agents.model import STALE_S, THE_SYSTEM, Agent
+from covey.agents.model import THE_SYSTEM, Agent
 from covey.base.settings import AgentSettings
 from covey.healing import incidents
 from covey.healing.choosing import Wanted, able_now, choose
@@ -43,13 +43,13 @@ def down(tx: Transaction, back_s: float, limit: int = 50) -> list[str]:
     return [row.agent for each in (DOWN, AWAY_OUTSIDE) for row in tx.all(each, before=before, limit=limit)]
 
 
-def give_away(tx: Transaction, agents: Sequence[str], alive_s: float = STALE_S) -> dict[str, int]:
+def give_away(tx: Transaction, agents: Sequence[str], alive_s: float | None = None) -> dict[str, int]:
     """How many waiting tasks of each of these agents are others' now. Tasks that nobody is able to do wait on."""
     lender = _Lender(tx, alive_s)
     return {name: lender.give(name) for name in sorted(agents)}
 
 
-def give_barred(tx: Transaction, name: str, alive_s: float = STALE_S) -> dict[str, int]:
+def give_barred(tx: Transaction, name: str, alive_s: float | None = None) -> dict[str, int]:
     """How many waiting tasks of an agent whose breaker is open each other agent has now: those that name a capability (H6).
 
     What is meant for this agent itself waits for it, and so does what nobody else is able to do.
@@ -67,7 +67,7 @@ def give_barred(tx: Transaction, name: str, alive_s: float = STALE_S) -> dict[st
 class _Lender:
     """Gives tasks away, with one look at who is able for each capability."""
 
-    def __init__(self, tx: Transaction, alive_s: float) -> None:
+    def __init__(self, tx: Transaction, alive_s: float | None) -> None:
         self._tx = tx
         self._alive_s = alive_s
         self._able: dict[str, list[Taker]] = {}

@@ -221,14 +221,12 @@ class Message(msgspec.Struct, rename="camel", kw_only=True):
         )
 
 
-def priority_of(given: object, field: str = "priority") -> Priority:
+def priority_of(given: object) -> Priority:
     """The priority's word; seed 004's integers are 0 medium, 1 high, 2 and more urgent, negative low (M2)."""
-    if isinstance(given, str):
-        if given in _LEVELS:
-            return given  # type: ignore[return-value]
-        raise Invalid(f"{field} is {given[:100]!r}; it may be urgent, high, medium, low, or a whole number.", field=field)
+    if isinstance(given, str) and given in _LEVELS:
+        return given  # type: ignore[return-value]
     if isinstance(given, bool) or not isinstance(given, int):
-        raise Invalid(f"{field} is {given!r}; it may be urgent, high, medium, low, or a whole number.", field=field)
+        raise Invalid(f"priority is {repr(given)[:100]}; it may be urgent, high, medium, low, or a whole number.", field="priority")
     if given < 0:
         return "low"
     words: tuple[Priority, ...] = ("medium", "high", "urgent")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from covey.agents import roster
-from covey.agents.model import STALE_S, SYSTEM, THE_SYSTEM
+from covey.agents.model import SYSTEM, THE_SYSTEM
 from covey.base.errors import CoveyError, Gone, Unknown
 from covey.brains.rules.doable import would_do
 from covey.planning import budgets, planning
@@ -33,7 +33,7 @@ def is_asked(task: Task | None) -> bool:
     return task.dedupe_key == topic_of(PROPOSE, task.agent)
 
 
-def take(tx: Transaction, planner: str, proposals: Sequence[TaskDraft], stale_s: float = STALE_S) -> list[tuple[str, str]]:
+def take(tx: Transaction, planner: str, proposals: Sequence[TaskDraft], stale_s: float | None = None) -> list[tuple[str, str]]:
     """What was refused of a planner's proposals: the first words of each, and why. The rest are tasks now."""
     idle: dict[str, Pulse | str] = {}
     refused = []
@@ -45,7 +45,7 @@ def take(tx: Transaction, planner: str, proposals: Sequence[TaskDraft], stale_s:
     return refused
 
 
-def _take(tx: Transaction, planner: str, wanted: TaskDraft, idle: dict[str, Pulse | str], stale_s: float) -> str:
+def _take(tx: Transaction, planner: str, wanted: TaskDraft, idle: dict[str, Pulse | str], stale_s: float | None) -> str:
     """Make the task; or why not."""
     agent = wanted.agent or ""
     if agent not in idle:
@@ -76,7 +76,7 @@ def _take(tx: Transaction, planner: str, wanted: TaskDraft, idle: dict[str, Puls
     return ""
 
 
-def _state_of(tx: Transaction, agent: str, stale_s: float) -> Pulse | str:
+def _state_of(tx: Transaction, agent: str, stale_s: float | None) -> Pulse | str:
     """The agent as it stands, if it is one that may be given something now; else why it may not."""
     try:
         roster.find(tx, agent)

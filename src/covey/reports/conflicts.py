@@ -10,7 +10,6 @@ from typing import Any
 
 from covey.agents import configuring
 from covey.agents.configuring import Project
-from covey.agents.model import STALE_S
 from covey.reports import open_work, pulse
 from covey.reports.open_work import OpenTask
 from covey.reports.phrases import count, head, listed, span
@@ -23,7 +22,7 @@ UNEVEN = 3.0
 """A queue of five and more that is three times the others' is uneven."""
 
 
-def conflicts(tx: Transaction, stale_s: float = STALE_S) -> list[dict[str, Any]]:
+def conflicts(tx: Transaction, stale_s: float | None = None) -> list[dict[str, Any]]:
     """What gets into each other's way now: `kind`, one sentence `what`, and the agents and tasks concerned."""
     tasks, _ = open_work.read(tx)
     return list(find_conflicts(tasks, pulse.of_all(tx, stale_s), configuring.projects(tx), tx.now))[:SHOWN]

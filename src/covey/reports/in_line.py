@@ -21,13 +21,13 @@ Told = tuple[list[str], dict[str, Any]]
 """Sentences, and the same as values."""
 
 
-def in_line(tx: Transaction, row: Row, stale_s: float) -> Told:
+def in_line(tx: Transaction, row: Row, stale_s: float | None) -> Told:
     """What can be said of a queued task's place, given its row."""
     before = _before(tx, row, row.queue)
     return _in_own_queue(tx, row, before, stale_s) if row.agent is not None else _in_shared_queue(tx, row, before, stale_s)
 
 
-def _in_shared_queue(tx: Transaction, row: Row, before: int, stale_s: float) -> Told:
+def _in_shared_queue(tx: Transaction, row: Row, before: int, stale_s: float | None) -> Told:
     kind = "urgent" if row.queue.startswith(f"{URGENT}:") else "global"
     said = [f"It waits in the {kind} queue for anybody with the capability {row.capability}; {_before_words(before)}."]
     candidates = [each for each in pulse.of_all(tx, stale_s) if row.capability in each.agent.capabilities]
@@ -54,7 +54,7 @@ def _who_is_free(able: list[Pulse]) -> str:
     return listed([f"{each.agent.id} is busy {_with_what(each)}" for each in able])
 
 
-def _in_own_queue(tx: Transaction, row: Row, before: int, stale_s: float) -> Told:
+def _in_own_queue(tx: Transaction, row: Row, before: int, stale_s: float | None) -> Told:
     agent = roster.seek(tx, row.agent)
     if agent is None or agent.removed_at is not None:
         gone = f"It waits in the queue of {row.agent}, who was removed from the fleet"

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from covey.agents.model import OPERATOR, STALE_S, Status
+from covey.agents.model import OPERATOR, Status
 from covey.buddies import checking
 from covey.messages import reading as mail
 from covey.reports import pulse
@@ -37,7 +37,7 @@ OPEN_COUNTED = 10_000
 DAY_S = 86_400.0
 
 
-def of_agent(tx: Transaction, name: str, stale_s: float = STALE_S) -> dict[str, Any]:
+def of_agent(tx: Transaction, name: str, stale_s: float | None = None) -> dict[str, Any]:
     """One agent's figures; ages and times in seconds.
 
     Raises:
@@ -51,7 +51,7 @@ def of_agent(tx: Transaction, name: str, stale_s: float = STALE_S) -> dict[str, 
     return {"at": tx.now, **figures_of(found, replies, work, queued, dead[name])}
 
 
-def of_fleet(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
+def of_fleet(tx: Transaction, stale_s: float | None = None) -> dict[str, Any]:
     """The whole fleet's figures, and under `agents` each agent's."""
     pulses = pulse.of_all(tx, stale_s)
     replies = _by_agent(tx.all(MAIL_TIMES, limit=EVENTS_OF_ALL))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, NamedTuple
 
-from covey.agents.model import STALE_S, THE_OPERATOR
+from covey.agents.model import THE_OPERATOR
 from covey.links import reading as links
 from covey.links.reading import LinkShown
 from covey.reports import status
@@ -26,12 +26,12 @@ class Overview(NamedTuple):
     links: list[LinkShown]
 
 
-def overview(tx: Transaction, stale_s: float = STALE_S) -> Overview:
+def overview(tx: Transaction, stale_s: float | None = None) -> Overview:
     """The fleet as it stands."""
     return Overview(tx.now, agents(tx, stale_s), needs(tx), links.page(tx, THE_OPERATOR, limit=LINKS).items)
 
 
-def agents(tx: Transaction, stale_s: float = STALE_S) -> list[dict[str, Any]]:
+def agents(tx: Transaction, stale_s: float | None = None) -> list[dict[str, Any]]:
     """Every agent as `status.fleet` has it, with the response times of its mail."""
     times: defaultdict[str, list[float]] = defaultdict(list)
     for row in tx.all(MAIL_TIMES, limit=EVENTS_OF_ALL):

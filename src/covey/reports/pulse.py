@@ -10,7 +10,7 @@ import msgspec
 from covey.agents import breaking, configuring, roster
 from covey.agents.breaking import Opened
 from covey.agents.external import is_away
-from covey.agents.model import SILENT, STALE_S, STALLS, Agent, Facts, Status, Vitals, status_of
+from covey.agents.model import SILENT, STALLS, Agent, Facts, Status, Vitals, status_of
 from covey.base.settings import AgentSettings
 from covey.buddies import checking, covering
 from covey.buddies.model import Last
@@ -134,7 +134,7 @@ class Pulse(NamedTuple):
         return str(bar) if bar is not None else "is down: it has no process that beats" if down else None
 
 
-def of_one(tx: Transaction, name: str, stale_s: float = STALE_S) -> Pulse:
+def of_one(tx: Transaction, name: str, stale_s: float | None = None) -> Pulse:
     """How one agent stands.
 
     Raises:
@@ -144,19 +144,20 @@ def of_one(tx: Transaction, name: str, stale_s: float = STALE_S) -> Pulse:
     return _pulses(tx, [agent], {name: roster.vitals(tx, name)}, (name, name), stale_s)[0]
 
 
-def of_all(tx: Transaction, stale_s: float = STALE_S) -> list[Pulse]:
+def of_all(tx: Transaction, stale_s: float | None = None) -> list[Pulse]:
     """How every agent stands, in the fleet's order."""
     return _pulses(tx, roster.everyone(tx), roster.all_vitals(tx), _EVERYBODY, stale_s)
 
 
-def of_some(tx: Transaction, agents: list[Agent], stale_s: float = STALE_S) -> list[Pulse]:
+def of_some(tx: Transaction, agents: list[Agent], stale_s: float | None = None) -> list[Pulse]:
     """How these agents stand, in their order."""
     names = [agent.id for agent in agents] or [""]
     return _pulses(tx, agents, roster.all_vitals(tx), (min(names), max(names)), stale_s)
 
 
-def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], names: tuple[str, str], stale_s: float) -> list[Pulse]:
+def _pulses(tx: Transaction, agents: list[Agent], vitals: dict[str, Vitals], names: tuple[str, str], stale_s: float | None) -> list[Pulse]:
     low, high = names
+    stale_s = roster.stale_s(tx) if stale_s is None else stale_s
     mail = {row.receiver: row for row in tx.all(WAITING_MAIL, low=low, high=high)}
     at_mail = Counter(row.receiver for row in tx.all(MAIL_AT_WORK))
     running: dict[str, list[Row]] = defaultdict(list)

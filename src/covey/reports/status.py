@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from covey.agents import roster
 from covey.agents.breaking import Opened
-from covey.agents.model import STALE_S
 from covey.base.target import authority_of
 from covey.buddies import checking
 from covey.contexts import entries
@@ -21,7 +20,7 @@ QUEUE_SHOWN = 100
 """A status lists so many waiting tasks at most; `queueLength` counts all."""
 
 
-def agent_state(tx: Transaction, name: str, stale_s: float = STALE_S) -> dict[str, Any]:
+def agent_state(tx: Transaction, name: str, stale_s: float | None = None) -> dict[str, Any]:
     """One agent's state with every field of seed 000, then ours (A4).
 
     Raises:
@@ -32,7 +31,7 @@ def agent_state(tx: Transaction, name: str, stale_s: float = STALE_S) -> dict[st
     return state_of(found, _queue(tx, name), decisions)
 
 
-def fleet(tx: Transaction, stale_s: float = STALE_S) -> list[dict[str, Any]]:
+def fleet(tx: Transaction, stale_s: float | None = None) -> list[dict[str, Any]]:
     """Every agent's state in the fleet's order, without `taskQueue` and `recentDecisions`."""
     return _in_short(pulse.of_all(tx, stale_s))
 
@@ -44,7 +43,7 @@ class Page(NamedTuple):
     cursor: int | None
 
 
-def page(tx: Transaction, stale_s: float = STALE_S, *, after: int | None = None, limit: int | None = None) -> Page:
+def page(tx: Transaction, stale_s: float | None = None, *, after: int | None = None, limit: int | None = None) -> Page:
     """As `fleet`, a part of it."""
     found = roster.page(tx, after=after, limit=limit)
     return Page(_in_short(pulse.of_some(tx, found.agents, stale_s)), found.cursor)

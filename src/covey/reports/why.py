@@ -5,7 +5,6 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from covey.agents import roster
-from covey.agents.model import STALE_S
 from covey.base.errors import NotFound
 from covey.reports import why_agent, why_handoff, why_incident, why_message, why_task, why_team, why_vote
 from covey.reports.in_line import Told
@@ -26,7 +25,7 @@ _LONGEST = 64
 _ALIKE = 6
 
 
-def why(tx: Transaction, ident: str, *, stale_s: float = STALE_S, digest_s: float = DIGEST_S) -> Why:
+def why(tx: Transaction, ident: str, *, stale_s: float | None = None, digest_s: float = DIGEST_S) -> Why:
     """Why a task, message, agent, incident, team run, vote or handoff stands where it stands.
 
     Raises:

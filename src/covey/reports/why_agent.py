@@ -17,7 +17,7 @@ BLOCKED_OF = statement(__package__, "blocked_of")
 WAITS_SHOWN = 5
 
 
-def explain(tx: Transaction, agent: Agent, stale_s: float) -> Told:
+def explain(tx: Transaction, agent: Agent, stale_s: float | None) -> Told:
     """What can be said of an agent."""
     if agent.removed_at is not None:
         return [f"The agent {agent.id} was removed from the fleet {when(agent.removed_at, tx.now)}."], {"removedAt": agent.removed_at}

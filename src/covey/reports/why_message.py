@@ -23,7 +23,7 @@ COPIES_SHOWN = 5
 _NOTES = {"late": ", too late: the wait had been given up", "second": ", as a further reply"}
 
 
-def explain(tx: Transaction, message: Row, stale_s: float, digest_s: float) -> Told:
+def explain(tx: Transaction, message: Row, stale_s: float | None, digest_s: float) -> Told:
     """What can be said of a message, given its row; of many copies the first five are told one by one."""
     copies = tx.all(COPIES_OF, id=message.id, limit=COPIES_SHOWN + 1)
     what = f"“{head(message.subject or message.body)}”, {message.type}, {message.priority}"
@@ -52,7 +52,7 @@ def explain(tx: Transaction, message: Row, stale_s: float, digest_s: float) -> T
     return said, facts
 
 
-def _copy(tx: Transaction, copy: Row, stale_s: float, digest_s: float) -> Told:
+def _copy(tx: Transaction, copy: Row, stale_s: float | None, digest_s: float) -> Told:
     agent = roster.seek(tx, copy.receiver)
     state = "held" if copy.state == "delivered" and agent is not None and not agent.takes_work else copy.state
     facts: dict[str, Any] = {
@@ -73,7 +73,7 @@ def _copy(tx: Transaction, copy: Row, stale_s: float, digest_s: float) -> Told:
     return words + _answer(copy, tx.now), facts
 
 
-def _waits(tx: Transaction, copy: Row, facts: dict[str, Any], stale_s: float, digest_s: float) -> list[str]:
+def _waits(tx: Transaction, copy: Row, facts: dict[str, Any], stale_s: float | None, digest_s: float) -> list[str]:
     """What a copy in the mailbox waits for."""
     now, who = tx.now, copy.receiver
     said = [f"It has been in {who}'s mailbox since {when(copy.delivered_at, now)}."]

@@ -22,7 +22,7 @@ TRIES_SHOWN = 10
 WORDS = {"files": "file handles"}
 
 
-def explain(tx: Transaction, row: Row, stale_s: float) -> Told:
+def explain(tx: Transaction, row: Row, stale_s: float | None) -> Told:
     """What can be said of a task, given its row."""
     sentences, facts = _queued(tx, row, stale_s) if row.state == "queued" else _STATES[row.state](tx, row)
     known = {
@@ -46,7 +46,7 @@ def _shown_try(run: Row) -> dict[str, Any]:
     return {"agent": run.agent, "attempt": run.attempt, "claimedAt": run.claimed_at, "endedAt": run.ended_at, "outcome": run.outcome}
 
 
-def _queued(tx: Transaction, row: Row, stale_s: float) -> Told:
+def _queued(tx: Transaction, row: Row, stale_s: float | None) -> Told:
     """What holds it back by itself, then its place in line."""
     now, said = tx.now, []
     failed = f"Attempt {row.attempts} of {row.max_attempts} failed: {_reason(row.error)}" if row.attempts and row.error else ""

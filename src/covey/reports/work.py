@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from covey.agents.model import STALE_S
 from covey.reports import open_work, pulse
 from covey.reports.open_work import OpenTask, Ranked
 from covey.reports.phrases import count, head, listed, span
@@ -18,7 +17,7 @@ LYING_S = 86_400.0
 """What waits longer than a day is lying."""
 
 
-def workload(tx: Transaction, stale_s: float = STALE_S) -> dict[str, Any]:
+def workload(tx: Transaction, stale_s: float | None = None) -> dict[str, Any]:
     """Each agent's load, and what waits in the shared queues: tasks and estimated seconds of work left."""
     tasks, more = open_work.read(tx)
     return loads(pulse.of_all(tx, stale_s), tasks, tx.now) | {"more": more}

@@ -59,9 +59,9 @@ class Seat(NamedTuple):
         return found
 
 
-def folder_of(environ: dict[str, str] | None = None) -> Path:
+def folder_of() -> Path:
     """Where seats are kept: below XDG_STATE_HOME, or ~/.local/state."""
-    given = (os.environ if environ is None else environ).get("XDG_STATE_HOME", "")
+    given = os.environ.get("XDG_STATE_HOME", "")
     return (Path(given) if given else Path.home() / ".local" / "state") / "covey" / "seats"
 
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import apsw
 
 from covey.base.clock import Clock
-from covey.base.errors import CoveyError, Invalid, NotFound
+from covey.base.errors import Conflict, CoveyError, Invalid, NotFound
 from covey.base.progress import Tell, silent
 from covey.store.migrate import Migration, migrations
-from covey.store.sqlite_errors import our_error, plain_errors
+from covey.store.sqlite_errors import faults_in, our_error, plain_errors
 from covey.store.turns import turn, unavailable
 
 _BESIDE = ("-wal", "-shm", "-journal")
 _SHOWN = 20
 _STEP_PAGES = 1000
+_HEAD = b"SQLite format 3\0"
+_WRITE_VERSION = 18
+"""The byte of an SQLite file that is 2 while it is written ahead (a store that is used) and 1 otherwise (a backup)."""
 
 
 def write(source: apsw.Connection, path: Path, tell: Tell = silent) -> None:
@@ -49,9 +52,39 @@ def _one_moment(source: apsw.Connection) -> Iterator[None]:
         source.execute("ROLLBACK")
 
 
+def refuse_to_replace(path: Path, is_backup: Callable[[Path], bool]) -> None:
+    """Return if a backup may be written there: nothing is there, an empty file, or a backup of before.
+
+    Raises:
+        Conflict: Anything else is there, the store itself perhaps; it would be lost.
+    """
+    try:
+        free = not path.exists() or (path.is_file() and (path.stat().st_size == 0 or is_backup(path)))
+    except OSError as error:
+        raise unavailable(path, error) from error
+    if not free:
+        raise Conflict(f"{path} is there already and is no backup; nothing was changed. Name another file.", field="file")
+
+
+def is_snapshot(path: Path) -> bool:
+    """Whether the file has the form of a backup of a store, and is no store that is in use."""
+    with path.open("rb") as file:
+        head = file.read(_WRITE_VERSION + 1)
+    if not head.startswith(_HEAD) or head[_WRITE_VERSION] != 1:
+        return False
+    with contextlib.suppress(apsw.Error), contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+        return db.table_exists(None, "migrations")
+    return False
+
+
 @contextlib.contextmanager
 def fresh_file(path: Path) -> Iterator[Path]:
-    """A file beside `path` to write into; it takes the place of `path` at the end, once it is on disk."""
+    """A file beside `path` to write into; it takes the place of `path` at the end, once it is on disk.
+
+    Raises:
+        Conflict: Something other than a backup is at `path`.
+    """
+    refuse_to_replace(path, is_snapshot)
     part = path.with_name(path.name + ".part")
     try:
         part.unlink(missing_ok=True)
@@ -124,7 +157,7 @@ def faults_of(db: apsw.Connection, tell: Tell = silent) -> list[str]:
         found = [str(row[0]) for row in db.execute(f"PRAGMA integrity_check({_SHOWN})") if row[0] != "ok"]
         return found + _orphans(db, tell)
     except apsw.Error as error:
-        return [our_error(Path(db.filename), error).message]
+        return faults_in(our_error(Path(db.filename), error))
 
 
 def _orphans(db: apsw.Connection, tell: Tell) -> list[str]:

@@ -14,7 +14,7 @@ from covey.base.ids import Ids
 from covey.base.progress import Tell, silent
 from covey.store import snapshots
 from covey.store.migrate import Migration, migrations
-from covey.store.sqlite_errors import plain_errors
+from covey.store.sqlite_errors import faults_in, plain_errors
 from covey.store.sqlite_sessions import INSERT_EVENT, SqliteReader, SqliteWriter
 from covey.store.transaction import Event, encode_json
 from covey.store.turns import Stamp, StampReader, TurnLock, turn, turn_holder, unavailable
@@ -157,7 +157,7 @@ class SqliteEngine:
             with contextlib.closing(self.open()) as db:
                 return snapshots.faults_of(db, tell)
         except StoreDamaged as error:
-            return [error.message]
+            return faults_in(error)
 
     def vacuum(self, tell: Tell = silent) -> None:
         """Give free pages back to the disk, some at a time so that others can write in between; then shorten the log."""

@@ -18,8 +18,9 @@ def our_error(path: Path, error: apsw.Error) -> CoveyError:
         case apsw.FullError():
             return StoreUnavailable(f"the disk of {path} is full; nothing was stored. Free some space, then try again.")
         case apsw.CorruptError() | apsw.NotADBError():
+            fault = f"{path} is damaged ({error})"
             return StoreDamaged(
-                f"{path} is damaged ({error}). Stop the fleet and run `covey restore` with your last backup; keep the damaged file."
+                f"{fault}. Stop the fleet and run `covey restore` with your last backup; keep the damaged file.", faults=[fault]
             )
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
             return StoreUnavailable(
@@ -42,3 +43,8 @@ def plain_errors(path: Path) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise our_error(path, error) from error
+
+
+def faults_in(error: CoveyError) -> list[str]:
+    """What is not sound, by an error that met it; without what to do about it, which whoever tells it knows."""
+    return list(error.details.get("faults", [error.message]))

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from covey.agents import roster
 from covey.agents.external import is_away
-from covey.agents.model import GLOBAL, STALE_S, Agent
+from covey.agents.model import GLOBAL, Agent
 from covey.base.wire import fit
 from covey.store import Row, Transaction, statement
 
@@ -65,18 +66,19 @@ class Taker(NamedTuple):
         return self.lives and self.bar is None
 
 
-def named(tx: Transaction, names: Sequence[str], alive_s: float = STALE_S) -> list[Taker]:
+def named(tx: Transaction, names: Sequence[str], alive_s: float | None = None) -> list[Taker]:
     """How these agents stand, in the fleet's order; who was removed is left out."""
     return _read(tx, names, None, alive_s)
 
 
-def having(tx: Transaction, capability: str | None, alive_s: float = STALE_S) -> list[Taker]:
+def having(tx: Transaction, capability: str | None, alive_s: float | None = None) -> list[Taker]:
     """How all stand who have a capability, `general` if none is asked for; in the fleet's order."""
     return _read(tx, (), f"{GLOBAL}:{capability or 'general'}", alive_s)
 
 
-def _read(tx: Transaction, names: Sequence[str], queue: str | None, alive_s: float) -> list[Taker]:
+def _read(tx: Transaction, names: Sequence[str], queue: str | None, alive_s: float | None) -> list[Taker]:
     rows = tx.all(TAKERS_NOW, names=msgspec.json.encode(names).decode(), queue=queue)
+    alive_s = roster.stale_s(tx) if alive_s is None else alive_s
     return [_taker(row, tx.now, alive_s) for row in rows]
 
 

@@ -1,6 +1,6 @@
 """Coordination patterns for agents: supervisor, handoff, consensus, failure handling.
 
-In one process they are these seven names (Q1), with the call shapes of the mission's third seed; `docs/teams.md` lists where they
+In one process they are these seven names (Q1), with the call shapes of seed 004; `docs/teams.md` lists where they
 differ and why. The rules behind them are pure and serve the fleet's own teams too.
 """
 

@@ -286,8 +286,3 @@ def found_in(heard: Heard, *, lenient: bool = False) -> Doable | None:
     """As `recognised`, from the words of a text."""
     found = best(heard, _TOPICS, lenient=lenient)
     return DOABLE[found.name] if found is not None else None
-
-
-def templates_for(role: str) -> list[str]:
-    """Descriptions of tasks that suit a role of seed 000."""
-    return [each.template for each in DOABLE.values() if role in each.roles]

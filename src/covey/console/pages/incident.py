@@ -48,7 +48,6 @@ def now_part(incident: IncidentShown) -> Markup:
         agent=pieces.agent(incident.agent),
         subject=subject_of(incident.subject),
         data=words_of(incident.data),
-        advice=pieces.commands(incident.next) if incident.next else "",
     )
 
 

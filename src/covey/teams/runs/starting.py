@@ -20,7 +20,7 @@ ADD_RUN = statement(__package__, "add_run")
 
 
 class Begun(NamedTuple):
-    """The id of a run, whether it was there before, and whether by other words."""
+    """The id of a run, whether it was there before (`known`), and whether it was begun with other words then (`differs`)."""
 
     team_id: str
     known: bool = False
