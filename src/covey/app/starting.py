@@ -211,7 +211,9 @@ async def down(settings: Settings, say: Say) -> list[str]:
     try:
         await end_brains(settings, clock, there | {each.name for each in left.values()})
     except (StoreUnavailable, StoreDamaged) as error:
-        raise type(error)(f"the fleet's processes are ended; whether their brains left programs behind could not be seen: {error.message}") from error
+        raise type(error)(
+            f"the fleet's processes are ended; whether their brains left programs behind could not be seen: {error.message}"
+        ) from error
     return [str(identity.pid) for each in remaining for identity in each] + [each.name for each in markers(run_dir(settings))]
 
 
