@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from covey import Fleet
 from covey.agents import living
 from covey.agents.model import THE_OPERATOR, as_agent
-from covey.base.errors import Failed
+from covey.base.errors import Failed, Invalid
 from covey.links import verbs
 from covey.links.model import LinkChange
 from covey.messages import sending
 from covey.messages.model import draft
+from covey.teams.runs import reading as runs
 from tests.conftest import Database
 from tests.rules import rule
 from tests.runner.office import until
@@ -78,3 +80,32 @@ async def test_the_settings_say_how_old_a_heartbeat_may_be(database: Database, t
 
         await until(is_stalled)
         assert "stalled" in await fleet.why("coder")
+
+
+@rule("Q2", "M11")
+@pytest.mark.parametrize("wrong", [float("nan"), -1, "60", None, True])
+async def test_how_long_to_wait_is_seconds_or_nothing_is_begun(database: Database, tmp_path: Path, wrong: Any) -> None:
+    async with Fleet.open(tmp_path, environ={}, store=database.url) as fleet:
+        for waiting in (
+            fleet.ask("coder", "is it green?", timeout_s=wrong),
+            fleet.wait_task("task_1", wrong),
+            fleet.supervise("build it", timeout_s=wrong),
+        ):
+            with pytest.raises(Invalid, match="seconds") as refused:
+                await waiting
+            assert refused.value.field == "timeout_s"
+        assert await fleet.inbox("coder") == []
+        assert (await fleet.read(runs.listed)).items == []
+
+
+@rule("Q2", "M4b")
+async def test_a_program_may_hear_of_a_run_in_a_coroutine(database: Database, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async def hear(event: dict[str, Any]) -> None:
+        await asyncio.sleep(0)
+        told.append(event["kind"])
+
+    async with Fleet.open(tmp_path, environ={}, store=database.url) as fleet:
+        await fleet.supervise("build it", workers=["coder"], parts=["a"], strict=False, on_progress=hear, timeout_s=0)
+    assert told == ["team.started", "team.planned"], "nobody is there who could be given a step"

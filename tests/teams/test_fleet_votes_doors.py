@@ -156,7 +156,8 @@ async def test_a_program_waits_for_the_result_and_hears_each_event(fleet: Store,
     told: list[dict[str, Any]] = []
     opened = asyncio.Event()
 
-    def hear(event: dict[str, Any]) -> None:
+    async def hear(event: dict[str, Any]) -> None:
+        await asyncio.sleep(0)
         told.append(event)
         opened.set()
 

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from covey.agents import roster
 from covey.agents.model import OPERATOR, THE_OPERATOR, Caller, as_agent
 from covey.app import handing, teaming, voting
+from covey.app.following import Progress
 from covey.app.opening import open_store, prepare
 from covey.base.clock import Clock, SystemClock
 from covey.base.config import load
@@ -98,7 +99,7 @@ class Fleet:
             CoveyError: As `messages.sending.send`.
         """
         now = await self.store.read(_now)
-        receipt = await self.send(to, text, by=by, requires_response=True, deadline=now + timeout_s, **more)
+        receipt = await self.send(to, text, by=by, requires_response=True, deadline=now + _seconds(timeout_s), **more)
         outcomes = receipt.outcomes.values()
         if not any(outcome.stored for outcome in outcomes):
             later = [outcome.retry_at for outcome in outcomes if outcome.retry_at is not None]
@@ -114,7 +115,7 @@ class Fleet:
 
     async def answer(self, message_id: str, timeout_s: float) -> Message | None:
         """The first reply to a message, as soon as it is there; None if none came in time."""
-        until = self._clock.boot() + timeout_s
+        until = self._clock.boot() + _seconds(timeout_s)
         while True:
             found = await self.store.read(mail.answers, message_id)
             if found:
@@ -138,7 +139,7 @@ class Fleet:
 
     async def wait_task(self, task_id: str, timeout_s: float = 3600.0) -> Task:
         """The task once it has ended, or as it stands when the time is up."""
-        until = self._clock.boot() + timeout_s
+        until = self._clock.boot() + _seconds(timeout_s)
         while True:
             found = await self.task(task_id)
             if not found.is_open or self._clock.boot() >= until:
@@ -161,7 +162,7 @@ class Fleet:
             CoveyError: As `teams.handoffs.offering.offer`.
         """
         now = await self.store.read(_now)
-        draft = HandoffDraft(task_id=task, to=to, task_state=state or {}, deadline=now + timeout_s, **more)
+        draft = HandoffDraft(task_id=task, to=to, task_state=state or {}, deadline=now + _seconds(timeout_s), **more)
         return await handing.hold(self.store, self._clock, draft, await self._caller(by))
 
     async def vote(
@@ -171,7 +172,7 @@ class Fleet:
         options: Sequence[str],
         *,
         by: str | None = None,
-        on_progress: voting.Progress | None = None,
+        on_progress: Progress | None = None,
         **more: Any,
     ) -> Result:
         """What a vote of these agents comes to, once all have voted or its deadline is over (Q4). `more` is as in `VoteDraft`.
@@ -194,7 +195,7 @@ class Fleet:
         strict: bool = True,
         parts: Sequence[str | Mapping[str, Any] | Part] = (),
         by: str | None = None,
-        on_progress: teaming.Progress | None = None,
+        on_progress: Progress | None = None,
         timeout_s: float = 3600.0,
         **more: Any,
     ) -> TeamRun:
@@ -212,7 +213,7 @@ class Fleet:
         cut: list[Any] = [Part(description=part) if isinstance(part, str) else part for part in _listed("parts", parts)]
         named = _listed("workers", workers) if workers is not None else None
         draft = TeamDraft(goal=goal, workers=named, type=type, mode=mode, strict=strict, parts=cut, **more)
-        return await teaming.supervise(self.store, self._clock, checked(draft), await self._caller(by), on_progress, timeout_s)
+        return await teaming.supervise(self.store, self._clock, checked(draft), await self._caller(by), on_progress, _seconds(timeout_s))
 
     async def team(self, team_id: str) -> TeamRun:
         """One team run as it stands."""
@@ -244,6 +245,17 @@ class Fleet:
         if by in (None, OPERATOR):
             return THE_OPERATOR
         return as_agent((await self.store.read(roster.find, str(by), field="by")).id)
+
+
+def _seconds(timeout_s: object) -> float:
+    """How long to wait.
+
+    Raises:
+        Invalid: It is no number of seconds.
+    """
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not timeout_s >= 0:
+        raise Invalid(f"timeout_s is {timeout_s!r}; give seconds, 0 or more.", field="timeout_s")
+    return timeout_s
 
 
 def _now(tx: Transaction) -> float:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from covey.agents.model import Caller
+from covey.app.following import Progress, tell
 from covey.base.clock import Clock
 from covey.base.rings import rung_within
 from covey.store import Store, Transaction, events
@@ -18,9 +19,6 @@ from covey.teams.runs.model import TeamDraft, TeamRun, bell_of
 
 log = logging.getLogger("covey.teams")
 
-Progress = Callable[[dict[str, Any]], object]
-"""Told each event of a run as JSON shows it: kind (team.started, planned, assigned, step, rerouted, done, failed, cancelled), at, agent
-(the worker), subject (the run), step, and more."""
 LOOK_S = 1.0
 """So often it looks without being rung: rings may be lost, and of several that wait for one run only the latest is sure to hear them."""
 SOON_S = 0.02
@@ -37,10 +35,11 @@ class _Look(NamedTuple):
     """Whether more may have happened by now."""
 
 
-async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, tell: Progress | None, timeout_s: float) -> TeamRun:
+async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, progress: Progress | None, timeout_s: float) -> TeamRun:
     """The run once it has ended, or as it stands when the time is over; it goes on all the same.
 
-    With an id of its own a program that was killed takes up its run again.
+    With an id of its own a program that was killed takes up its run again. `progress` is told each event of the run: team.started,
+    planned, assigned, step, rerouted, done, failed, cancelled.
 
     Raises:
         CoveyError: As `starting.begin`.
@@ -48,11 +47,11 @@ async def supervise(store: Store, clock: Clock, draft: TeamDraft, by: Caller, te
     until = clock.boot() + timeout_s
     begun = await store.write(starting.begin, draft, by)
     ident = begun.team_id
-    with _heard(store, bell_of(ident, "end" if tell is None else "news")) as rung:
-        if tell is None:
+    with _heard(store, bell_of(ident, "end" if progress is None else "news")) as rung:
+        if progress is None:
             found = await _end_of(store, clock, ident, rung, until)
         else:
-            await _followed(store, clock, ident, rung, until, tell)
+            await _followed(store, clock, ident, rung, until, progress)
             found = await store.read(reading.show, ident)
     found.known, found.differs = begun.known, begun.differs
     return found
@@ -86,14 +85,14 @@ async def _end_of(store: Store, clock: Clock, ident: str, rung: asyncio.Event, u
     return await store.read(reading.show, ident)
 
 
-async def _followed(store: Store, clock: Clock, ident: str, rung: asyncio.Event, until: float, tell: Progress) -> None:
+async def _followed(store: Store, clock: Clock, ident: str, rung: asyncio.Event, until: float, progress: Progress) -> None:
     """Tell all that happens to the run, until it has ended or the time is over."""
     look = await store.read(_first, ident)
     told: set[Bookmark] = set()
     while True:
         for event in look.news:
             if event.cursor not in told:
-                tell(event.shown())
+                await tell(progress, event)
             told.add(event.cursor)
         if not look.is_open or clock.boot() >= until:
             return

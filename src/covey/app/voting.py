@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from covey.agents.model import Caller
+from covey.app.following import Progress, tell
 from covey.base.clock import Clock
 from covey.store import Store, Transaction, events
 from covey.store.events import Bookmark, Event
 from covey.teams.votes import closing, opening, reading
 from covey.teams.votes.model import Result, VoteDraft, VoteShown
 
-Progress = Callable[[dict[str, Any]], object]
-"""Told each event of the vote as JSON shows it: kind, at, agent, subject and more; never what somebody chose."""
 LOOK_S = 0.1
 
 
@@ -26,8 +24,10 @@ class _Look(NamedTuple):
     due: bool
 
 
-async def hold(store: Store, clock: Clock, draft: VoteDraft, by: Caller, tell: Progress | None) -> Result:
+async def hold(store: Store, clock: Clock, draft: VoteDraft, by: Caller, progress: Progress | None) -> Result:
     """What the vote comes to, once it is closed. With an id of one's own a program that was killed takes its vote up again.
+
+    `progress` is told each event of the vote, and never what somebody chose.
 
     Raises:
         CoveyError: As `opening.open_vote`.
@@ -37,8 +37,8 @@ async def hold(store: Store, clock: Clock, draft: VoteDraft, by: Caller, tell: P
     told: set[Bookmark] = set()
     while True:
         for event in look.news:
-            if tell is not None and event.cursor not in told:
-                tell(event.shown())
+            if progress is not None and event.cursor not in told:
+                await tell(progress, event)
             told.add(event.cursor)
         if look.vote.result is not None:
             return look.vote.result
