@@ -36,8 +36,8 @@ class _Local:
     def health(self) -> Any:
         return "healthy"
 
-    def ready(self) -> bool:
-        return True
+    def why_not_ready(self) -> str | None:
+        return None
 
     async def emergency_stop(self, by: Caller, reason: str, grace_s: float | None = None) -> dict[str, Any]:
         raise NotImplementedError
