@@ -13,6 +13,7 @@ from covey.agents import configuring
 from covey.agents.model import THE_OPERATOR, THE_SYSTEM
 from covey.app.duties import step_clock
 from covey.brains.model import Outcome
+from covey.cli.archiving import REPAIRS
 from covey.contexts import checkpoints, entries
 from covey.contexts import reading as contexts
 from covey.healing import overflowing
@@ -20,6 +21,7 @@ from covey.healing.cycle import LOOK_S, Deposed, fenced
 from covey.nodes import records
 from covey.planning.model import Planned
 from covey.store import Store, Transaction, events
+from covey.store.upkeep import new_epoch
 from covey.tasks import adding, changing
 from covey.tasks.model import TaskDraft
 from tests.conftest import EIGHT, ManualClock
@@ -114,6 +116,19 @@ async def test_nobody_is_silent_while_there_was_no_node_to_start_it(ward: Ward) 
     done = await ward.round()
     assert done.ill == ()
     assert await ward.incidents() == []
+
+
+@rule("H4", "H7a")
+async def test_after_a_restore_old_heartbeats_are_nobodys_fault_either(ward: Ward) -> None:
+    """A restored store says of no process whose it is, nor on which node it ran."""
+    await ward.store.write(new_epoch, REPAIRS)
+    ward.clock.at += 10 * HALF_HOUR
+    ward.alive.clear()
+    await ward.store.write(records.register, NODE, host="127.0.0.1", pid=77, start_ticks=1, boot_id="a-boot", version="0")
+    await ward.round()
+    assert await ward.incidents("heartbeat_stale") == []
+    await ward.rounds(HALF_HOUR + CYCLE_S)
+    assert len(await ward.incidents("heartbeat_stale")) == 8, "nobody has started them since"
 
 
 @rule("H3", "H1")

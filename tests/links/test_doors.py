@@ -204,6 +204,9 @@ def test_links_on_the_command_line(tmp_path: Path) -> None:
     assert len(covey.json("link", "list", "--agent", "coder")["items"]) == 7
     covey("link", "set", "chief", "coder", "--messages", "1", "--hours", "2", "--debounce", "0", "--endpoint", "coder", "mcp")
     assert "1 messages / 2 hours, 0 s apart" in covey("link", "show", "coder", "chief")
+    assert "chief may send 1 more; woken by http\n  coder may send 1 more; woken by mcp" in covey("link", "show", "chief", "coder")
+    shown = covey("link", "set", "chief", "ops", "--limits", "off", "--flag", "beta", "--endpoint", "ops", "a2a")
+    assert "ops may send as much as it likes; woken by a2a\n  behind the feature flag beta" in shown
     covey("send", "coder", "one", "--from", "chief")
     assert "deferred" in covey("send", "coder", "two", "--from", "chief", "--id", "m2")
     assert "m2" in covey("deferred", "list")

@@ -112,6 +112,7 @@ def test_another_priority_or_queue_keeps_the_age(hand: Hand) -> None:
     young = add(hand, "young", priority="high")
     hand(changing.reassign, old.task_id, "coder", THE_OPERATOR)
     assert hand.bells == {"coder.tasks"}
+    hand.clock.at += 100
     hand(changing.reprioritise, old.task_id, "high", THE_OPERATOR)
     assert [taken(hand)[0].task_id for _ in range(2)] == [old.task_id, young.task_id]
 

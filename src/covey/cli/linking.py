@@ -92,9 +92,11 @@ def _print_link(reach: Reach, link: dict[str, Any]) -> None:
     limit = f"{link['messagesPerWindow']} messages / {hours} hour{'' if hours == 1 else 's'}, {link['debounceS']:g} s apart"
     click.echo(f"{one} - {other}: {coloured(link['status'])}{', ' + limit if link['limits'] == 'on' else ', no limits'}")
     for name, way in link["directions"].items():
-        if way["creditsRemaining"] is not None:
-            again = f", full again {clock(way['windowResetAt'])}" if way["windowResetAt"] else ""
-            click.echo(f"  {name} may send {way['creditsRemaining']} more{again}; woken by {link['endpoints'][name]}")
+        again = f", full again {clock(way['windowResetAt'])}" if way["windowResetAt"] else ""
+        left = "as much as it likes" if way["creditsRemaining"] is None else f"{way['creditsRemaining']} more"
+        click.echo(f"  {name} may send {left}{again}; woken by {link['endpoints'][name]}")
+    if link["featureFlag"]:
+        click.echo(f"  behind the feature flag {link['featureFlag']}")
     if link["why"]:
         click.echo(f"  {safe(link['why'])}")
 
