@@ -153,3 +153,9 @@ async def test_how_long_a_heart_may_be_silent_is_the_fleets_setting_wherever_it_
     clock.at += 2 * STALE_S
     assert (await coder(two)).why_not == "it is down"
     assert (await two.read(pulse.of_one, "coder")).status == "stalled"
+
+
+@rule("K8")
+def test_a_bar_ends_without_a_period_of_its_own_so_that_a_sentence_can() -> None:
+    assert str(takers.Bar("is paused", "Until Monday.")) == "is paused: Until Monday"
+    assert str(takers.Bar("is paused")) == "is paused"
