@@ -61,6 +61,18 @@ async def test_a_question_is_answered_by_the_reply_to_it(database: Database, tmp
 
 
 @rule("M7")
+async def test_the_word_of_a_third_about_a_question_is_not_its_answer(database: Database, tmp_path: Path) -> None:
+    async with Fleet.open(tmp_path, environ={}, store=database.url) as fleet:
+        asked = await fleet.send("coder", "is it green?", requires_response=True)
+        await fleet.write(sending.send, draft(None, "I think it is", in_reply_to=asked.message_id), as_agent("sales"))
+        assert await fleet.answer(asked.message_id, 0) is None
+        await fleet.write(sending.send, draft(None, "it is", in_reply_to=asked.message_id), as_agent("coder"))
+        answer = await fleet.answer(asked.message_id, 0)
+    assert answer is not None
+    assert answer.from_ == "coder"
+
+
+@rule("M7")
 async def test_a_question_without_a_reply_in_time_stands(database: Database, tmp_path: Path) -> None:
     async with Fleet.open(tmp_path, environ={}, store=database.url) as fleet:
         with pytest.raises(Failed, match="did not answer within") as silent:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from covey.agents import roster
-from covey.agents.model import OPERATOR, THE_OPERATOR, Caller, as_agent
+from covey.agents.model import OPERATOR, SYSTEM, THE_OPERATOR, Caller, as_agent
 from covey.app import handing, teaming, voting
 from covey.app.following import Progress
 from covey.app.opening import open_store, prepare
@@ -20,7 +20,7 @@ from covey.base.wire import checked
 from covey.messages import reading as mail
 from covey.messages import sending
 from covey.messages.model import Draft, Message, Receipt, draft
-from covey.reports import status, why
+from covey.reports import status, told, why
 from covey.store import Store, Transaction
 from covey.tasks import adding, changing
 from covey.tasks import reading as tasks
@@ -114,14 +114,13 @@ class Fleet:
         return answer
 
     async def answer(self, message_id: str, timeout_s: float) -> Message | None:
-        """The first reply to a message, as soon as it is there; None if none came in time."""
+        """The first reply of those who were asked, as soon as it is there; None if none came in time, or none comes any more (M7)."""
         until = self._clock.boot() + _seconds(timeout_s)
         while True:
-            found = await self.store.read(mail.answers, message_id)
-            if found:
-                return found[0]
-            if self._clock.boot() >= until:
-                return None
+            replies = (await self.store.read(told.replies, message_id, THE_OPERATOR)).items
+            found = next((each for each in replies if each.from_ != SYSTEM), None)
+            if found is not None or replies or self._clock.boot() >= until:
+                return found
             await self._clock.sleep(LOOK_S)
 
     async def add_task(self, agent: str | None, description: str, *, needs: Sequence[str] = (), by: str | None = None, **more: Any) -> Task:
