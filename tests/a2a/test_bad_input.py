@@ -133,6 +133,12 @@ async def list_over_grpc(here: World, by: str | None, *, tenant: str = "coder", 
         return await stub.ListTasks(a2a_pb2.ListTasksRequest(tenant=tenant), metadata=metadata, timeout=20)
 
 
+async def read_on(stream: Any) -> None:
+    """Read to the end, also what came of the task before it was cut."""
+    while await stream.read() is not grpc.aio.EOF:
+        pass
+
+
 async def test_a_connection_over_grpc_lasts_so_long_only_whether_its_reader_reads_or_not(
     world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,8 +157,7 @@ async def test_a_connection_over_grpc_lasts_so_long_only_whether_its_reader_read
             await until(lambda: here.waiting() == 1, "the stream waits")
             await until(lambda: here.waiting() == 0, "nobody waits any more")
             with pytest.raises(grpc.aio.AioRpcError) as cut:
-                while await stream.read() is not grpc.aio.EOF:  # what came of the task before it was cut
-                    pass
+                await read_on(stream)
             assert cut.value.code() == grpc.StatusCode.UNAVAILABLE
         brain.go_on.set()
 
