@@ -16,13 +16,14 @@ DIRECTORY = statement(__package__, "directory")
 FIND = statement(__package__, "find")
 NAMES = statement(__package__, "names")
 PAGE = statement(__package__, "page")
-_ALL = 1_000_000
-"""More than any fleet has."""
 VITALS = statement(__package__, "vitals")
 ALL_VITALS = statement(__package__, "all_vitals")
 FACT = statement(__package__, "fact")
 CAPABILITIES = statement(__package__, "capabilities")
 ABLE = statement(__package__, "able")
+
+_ALL = 1_000_000
+"""More than any fleet has."""
 
 
 def find(tx: Transaction, name: str, *, field: str = "agent") -> Agent:

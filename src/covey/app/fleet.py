@@ -92,7 +92,7 @@ class Fleet:
         return await self.store.write(sending.send, message, await self._caller(by), wait_s=self.settings.wait_s)
 
     async def ask(self, to: str, text: str, *, timeout_s: float = 60.0, by: str | None = None, **more: Any) -> Message:
-        """The reply of one agent to a question, or the notice from `system` that none will come.
+        """The reply of one agent to a question.
 
         Raises:
             Failed: It was refused, and nobody was asked; or no reply came in time: then the question stands, a late one is still delivered.
