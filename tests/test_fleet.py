@@ -73,6 +73,14 @@ async def test_the_word_of_a_third_about_a_question_is_not_its_answer(database: 
 
 
 @rule("M7")
+async def test_the_news_that_no_answer_comes_ends_the_wait_and_is_no_answer(database: Database, tmp_path: Path) -> None:
+    async with Fleet.open(tmp_path, environ={}, store=database.url) as fleet:
+        asked = await fleet.send("coder", "is it green?", requires_response=True)
+        await fleet.write(sending.notify, "operator", "No answer", "coder was removed", in_reply_to=asked.message_id)
+        assert await asyncio.wait_for(fleet.answer(asked.message_id, 600), 10) is None
+
+
+@rule("M7")
 async def test_a_question_without_a_reply_in_time_stands(database: Database, tmp_path: Path) -> None:
     async with Fleet.open(tmp_path, environ={}, store=database.url) as fleet:
         with pytest.raises(Failed, match="did not answer within") as silent:
